@@ -1,0 +1,130 @@
+"""What the compiler may know of a source: its declared resources and operations.
+
+Connectors declare these values (each fact about a connector stands in one declaration), the workspace's configuration
+completes them, and the compiler reads them through the `Catalog` protocol. Nothing here does I/O.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from fullcount.compiler.claims import Consistency
+from fullcount.compiler.types import FieldType
+
+
+class Visibility(StrEnum):
+    """What a connector can say of objects that its identity may not see."""
+
+    VOUCHED = "vouched"
+    """The connector checks at each read that nothing was hidden, and says so or reports a restriction."""
+    UNKNOWN = "unknown"
+    """The source hides objects without a word: only an `expect` canary can show that visibility was lost."""
+
+
+class Effect(StrEnum):
+    """What an operation does to its object."""
+
+    UPDATE = "update"
+    DELETE = "delete"
+    CREATE = "create"
+
+
+class Idempotency(StrEnum):
+    """What makes a repeated call harmless."""
+
+    NATURAL = "natural"
+    KEY = "key"
+    PRECONDITION = "precondition"
+    NONE = "none"
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of an operation. `key` is set when it must be given that key field of the object acted on."""
+
+    type: FieldType
+    required: bool = True
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One narrow, named write on one object."""
+
+    name: str
+    parameters: Mapping[str, Parameter]
+    effect: Effect
+    idempotency: Idempotency
+    reversible: bool
+    """Whether `undo` can bring the object back to what it was."""
+    undoes: frozenset[str] = frozenset()
+    """Operations of the same resource that this one can take back."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resource:
+    """A kind of object that a source lists.
+
+    `lookup_fields`: fields by which the source can be asked for the matching objects at once, so that absence can be
+    confirmed at the moment of the act. `counted`: whether `count agrees with` may name this resource.
+    """
+
+    source: str
+    name: str
+    fields: Mapping[str, FieldType]
+    key: tuple[str, ...]
+    consistency: Consistency
+    visibility: Visibility
+    incarnation: str | None = None
+    version: str | None = None
+    lookup_fields: frozenset[str] = frozenset()
+    operations: Mapping[str, Operation] = field(default_factory=dict)
+    counted: bool = False
+
+
+class Catalog(Protocol):
+    """The sources of a workspace, as far as a compiler needs them."""
+
+    def sources(self) -> Sequence[str]:
+        """Return the names of the configured sources."""
+        ...
+
+    def resources(self, source: str) -> Mapping[str, Resource]:
+        """Return the declared resources of a source by name; empty for a source that is not configured."""
+        ...
+
+    def exemption_lists(self) -> Sequence[str]:
+        """Return the names of the configured exemption lists."""
+        ...
+
+    def roles(self) -> Sequence[str]:
+        """Return the names of the configured roles."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StaticCatalog:
+    """A catalog made of values: what tests use and what a workspace's configuration becomes."""
+
+    by_source: Mapping[str, Mapping[str, Resource]]
+    lists: tuple[str, ...] = ()
+    role_names: tuple[str, ...] = ()
+
+    def sources(self) -> Sequence[str]:
+        """See `Catalog.sources`."""
+        return tuple(self.by_source)
+
+    def resources(self, source: str) -> Mapping[str, Resource]:
+        """See `Catalog.resources`."""
+        return self.by_source.get(source, {})
+
+    def exemption_lists(self) -> Sequence[str]:
+        """See `Catalog.exemption_lists`."""
+        return self.lists
+
+    def roles(self) -> Sequence[str]:
+        """See `Catalog.roles`."""
+        return self.role_names

@@ -1,0 +1,181 @@
+"""The checked program: what the compiler hands to the runtime, a value without names left to resolve.
+
+`document.py` turns it into plain JSON and back; its digest (spans left out) is part of every plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+from fullcount.compiler import ir
+from fullcount.compiler.claims import Claim, Consistency, Direction
+from fullcount.compiler.types import FieldType, Type
+from fullcount.compiler.values import Value
+from fullcount.dsl.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Param:
+    """A parameter; without a default it must be given."""
+
+    name: str
+    type: Type
+    default: Value | None
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """When to run. Exactly one of `cron` and `every` (microseconds) is set; `catch_up` in microseconds."""
+
+    cron: str | None
+    every: int | None
+    timezone: str
+    catch_up: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """One question put to a source. `fields` are the declared ones, key and incarnation among them.
+
+    `scope` and `expects` use the row variable `ir.SELF`. `version` is the resource's version field, if it has one; it
+    is read with the object even if no rule mentions it. `deadline` in microseconds.
+    """
+
+    name: str
+    source: str
+    resource: str
+    key: tuple[str, ...]
+    incarnation: str | None
+    version: str | None
+    fields: Mapping[str, FieldType]
+    scope: ir.Expr | None
+    deadline: int | None
+    expects: tuple[ir.Expr, ...]
+    consistency: Consistency
+    lookup_fields: frozenset[str]
+    span: Span = field(default=ir.NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One use of an inventory by a proposal, its direction, and the claims that the direction needs."""
+
+    inventory: str
+    direction: Direction
+    claims: tuple[Claim, ...]
+    span: Span = field(default=ir.NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """Caps. Both halves hold, the stricter wins; 0 means none at all; a percentage is of the base inventory."""
+
+    count: int | None
+    percent: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class Exception_:
+    """What keeps an object whatever the rule says: a configured list, or a condition that is not proven false."""
+
+    list_name: str | None
+    condition: ir.Expr | None
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An expression that reviewers see for each row, with its source text as the label."""
+
+    label: str
+    value: ir.Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Which objects to propose. Fields of the base row use the row variable `row`."""
+
+    name: str
+    inventory: str
+    row: str
+    where: ir.Expr
+    excepts: tuple[Exception_, ...]
+    limit: Limit | None
+    show: tuple[Shown, ...]
+    uses: tuple[Use, ...]
+    where_text: str
+    """The rule as written, for people."""
+    span: Span = field(default=ir.NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Quorum:
+    """How many people of which role must agree."""
+
+    count: int
+    role: str
+    not_by_author: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """Who must agree to a proposal, and how long an approval lives (microseconds)."""
+
+    proposal: str
+    quorums: tuple[Quorum, ...]
+    expires: int
+
+
+@dataclass(frozen=True, slots=True)
+class OperationCall:
+    """An operation with its arguments as expressions over the base row."""
+
+    source: str
+    resource: str
+    operation: str
+    arguments: Mapping[str, ir.Expr]
+    reversible: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """When to stop acting: after so many failures, or so many percent of the plan's rows (rounded down, at least 1)."""
+
+    failures: int | None
+    percent: Decimal | None
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """What to do with each approved object. `rate` is acts per second; None: unlimited."""
+
+    proposal: str
+    call: OperationCall
+    undo: OperationCall | None
+    rate: Decimal | None
+    concurrency: int
+    stop: Stop | None
+
+
+@dataclass(frozen=True, slots=True)
+class Workflow:
+    """One checked clean-up: one base inventory, one proposal, one approval, one act (or a report without an act)."""
+
+    name: str
+    describe: str
+    owner: str
+    schedule: Schedule | None
+    params: tuple[Param, ...]
+    inventories: Mapping[str, Inventory]
+    verifies: Mapping[str, tuple[Claim, ...]]
+    proposals: tuple[Proposal, ...]
+    approvals: tuple[Approval, ...]
+    acts: tuple[Act, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """Every workflow of one file."""
+
+    workflows: tuple[Workflow, ...]

@@ -1,0 +1,82 @@
+"""The types of the language.
+
+Whether a value may be absent (`T?`) is not part of the type but stands beside it, because flow typing takes it away
+(`a.owner is present and …`) without changing what the value is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """The scalar kinds. `percent` exists for literals of clauses only; no field can have it."""
+
+    TEXT = "text"
+    INT = "int"
+    DECIMAL = "decimal"
+    BOOL = "bool"
+    TIMESTAMP = "timestamp"
+    DATE = "date"
+    DURATION = "duration"
+    SIZE = "size"
+    PERCENT = "percent"
+
+
+@dataclass(frozen=True, slots=True)
+class Scalar:
+    """A type without parts."""
+
+    kind: Kind
+
+    def __str__(self) -> str:
+        return str(self.kind)
+
+
+@dataclass(frozen=True, slots=True)
+class ListOf:
+    """`list<T>`."""
+
+    item: Type
+
+    def __str__(self) -> str:
+        return f"list<{self.item}>"
+
+
+@dataclass(frozen=True, slots=True)
+class MapOf:
+    """`map<T>`: text keys, values of one type."""
+
+    value: Type
+
+    def __str__(self) -> str:
+        return f"map<{self.value}>"
+
+
+Type = Scalar | ListOf | MapOf
+
+TEXT = Scalar(Kind.TEXT)
+INT = Scalar(Kind.INT)
+DECIMAL = Scalar(Kind.DECIMAL)
+BOOL = Scalar(Kind.BOOL)
+TIMESTAMP = Scalar(Kind.TIMESTAMP)
+DATE = Scalar(Kind.DATE)
+DURATION = Scalar(Kind.DURATION)
+SIZE = Scalar(Kind.SIZE)
+
+SCALARS: dict[str, Scalar] = {str(t.kind): t for t in (TEXT, INT, DECIMAL, BOOL, TIMESTAMP, DATE, DURATION, SIZE)}
+
+ORDERED = frozenset({Kind.INT, Kind.DECIMAL, Kind.TIMESTAMP, Kind.DATE, Kind.DURATION, Kind.SIZE, Kind.TEXT})
+"""Kinds that `<` and its kin accept. Text is ordered by code point."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldType:
+    """A field's type and whether the source may positively say that it has no value."""
+
+    type: Type
+    optional: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.type}{'?' if self.optional else ''}"

@@ -1,0 +1,1 @@
+"""Text to tree: the Fullcount language, without any knowledge of connectors, clocks or I/O."""

@@ -1,0 +1,7 @@
+"""Codes of one hundred; see the package for the ranges."""
+
+from __future__ import annotations
+
+from fullcount.dsl.codes.model import Code
+
+CODES: tuple[Code, ...] = ()

@@ -1,0 +1,410 @@
+"""The syntax tree: frozen, typed, every node with the span of text it came from.
+
+The tree says what was written and nothing more: names are unresolved, literals are decoded, comments are kept in
+`File.comments`. It is built by `builder.py` and read by every phase of the compiler.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from fullcount.dsl.source import Span
+
+# ---------------------------------------------------------------------------------------------- names and types
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """An identifier as written."""
+
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Dotted:
+    """A dotted path of names, `hr.employees` or `directory.update`."""
+
+    parts: tuple[Name, ...]
+    span: Span
+
+    @property
+    def text(self) -> str:
+        """The path as written, without white space."""
+        return ".".join(part.text for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
+class TypeName:
+    """A type as written: `text`, `timestamp?`, `list<text>`, `map<int>`. `record` has `fields`."""
+
+    name: str
+    arguments: tuple[TypeName, ...]
+    fields: tuple[FieldDecl, ...]
+    optional: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class FieldDecl:
+    """`name: type` in a `fields` clause or a record type."""
+
+    name: Name
+    type: TypeName
+    span: Span
+
+
+# ---------------------------------------------------------------------------------------------- expressions
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A literal. `kind` is the language's type; `value` its canonical form.
+
+    text: str · int: int · decimal: Decimal · bool: bool · duration: int (microseconds) · size: int (bytes) ·
+    percent: Decimal (5% is Decimal("5")) · timestamp: int (microseconds since the Unix epoch, UTC) ·
+    date: int (days since the Unix epoch).
+    """
+
+    kind: str
+    value: str | int | Decimal | bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ListLiteral:
+    """`["eu-west-1", "us-east-1"]`."""
+
+    items: tuple[Expr, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Now:
+    """`now`: the instant of the plan."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Never:
+    """`never`: the instant of an event that did not happen. It is only legal as the fallback of `else`."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A name or a dotted path used as a value: `idle` (parameter), `a.owner` (field), `environment` (bare field)."""
+
+    parts: tuple[Name, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """`a.tags["env"]`: the value under a key of a map."""
+
+    target: Expr
+    key: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """`not x` or `-x`. `operator` is `not` or `-`."""
+
+    operator: str
+    operand: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """A binary operation. `operator`: `or and == != < <= > >= in "not in" + - * /`."""
+
+    operator: str
+    left: Expr
+    right: Expr
+    span: Span
+    operator_span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class StateTest:
+    """`x is present`, `x is absent`, `x is known`."""
+
+    operand: Expr
+    state: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Else:
+    """`a.last_login else a.created`: the fallback stands in only where the operand is truly absent."""
+
+    operand: Expr
+    fallback: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function of the language: `lower(a.name)`, `matches(a.name, "svc-.*")`."""
+
+    function: Name
+    arguments: tuple[Expr, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Quantified:
+    """`some people as p where (…)` or `no people as p where (…)`. `quantifier` is `some` or `no`."""
+
+    quantifier: str
+    inventory: Name
+    row: Name
+    where: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class AggregateExpr:
+    """`count people as p where (…)`, `max logins as l where (…) of l.at`. `of` is None only for `count`."""
+
+    function: str
+    inventory: Name
+    row: Name
+    where: Expr
+    of: Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class All:
+    """`all`: the selector that was typed in full by someone who meant every object."""
+
+    span: Span
+
+
+Expr = (
+    Literal
+    | ListLiteral
+    | Now
+    | Never
+    | Reference
+    | Index
+    | Unary
+    | Binary
+    | StateTest
+    | Else
+    | Call
+    | Quantified
+    | AggregateExpr
+    | All
+)
+
+# ---------------------------------------------------------------------------------------------- clauses
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleClause:
+    """`schedule cron "0 2 * * *" timezone "Europe/Berlin" catch up within 4h` or `schedule every 6h`.
+
+    Exactly one of `cron` and `every` (microseconds) is set. `catch_up` in microseconds; None: missed slots are
+    skipped.
+    """
+
+    cron: str | None
+    every: int | None
+    timezone: str | None
+    catch_up: int | None
+    span: Span
+    cron_span: Span
+    timezone_span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
+class ParamDecl:
+    """`param idle: duration = 90d`; without a default it must be given with `--param`."""
+
+    name: Name
+    type: TypeName
+    default: Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class InventoryDecl:
+    """One question put to a source. `deadline` in microseconds."""
+
+    name: Name
+    resource: Dotted
+    key: tuple[Name, ...]
+    incarnation: Name | None
+    fields: tuple[FieldDecl, ...]
+    scope: Expr | None
+    deadline: int | None
+    expects: tuple[Expr, ...]
+    span: Span
+    head_span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimDecl:
+    """One claim of a `verify` clause.
+
+    kind: `complete` · `fresh` (value: microseconds) · `snapshot` (value: pinned|interval) · `visibility` (value: all)
+    · `rows` (value: int) · `change` (value: percent as Decimal) · `count` (agrees: Dotted).
+    """
+
+    kind: str
+    value: int | str | Decimal | None
+    agrees: Dotted | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyDecl:
+    """`verify accounts { complete, fresh within 1h }`."""
+
+    inventory: Name
+    claims: tuple[ClaimDecl, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class LimitDecl:
+    """`limit 50, 5%`: both hold, the stricter wins; 0 means none. A missing half is None."""
+
+    count: int | None
+    percent: Decimal | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ExceptDecl:
+    """`except in exemptions` (`list_name`) or `except when <condition>` (`condition`): exactly one is set."""
+
+    list_name: Name | None
+    condition: Expr | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ProposeDecl:
+    """`propose disable from accounts as a { where … except … limit … show … }`."""
+
+    name: Name
+    inventory: Name
+    row: Name
+    where: Expr
+    excepts: tuple[ExceptDecl, ...]
+    limit: LimitDecl | None
+    show: tuple[Expr, ...]
+    span: Span
+    head_span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class QuorumDecl:
+    """`2 of role "iam-admin" not by author`."""
+
+    count: int
+    role: str
+    not_by_author: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ApproveDecl:
+    """`approve disable { 2 of role "iam-admin" not by author, expires after 3d }`. `expires` in microseconds."""
+
+    proposal: Name
+    quorums: tuple[QuorumDecl, ...]
+    expires: int | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """`id: a.id` of an operation."""
+
+    name: Name
+    value: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class OperationCall:
+    """`directory.update(id: a.id, locked: true)`."""
+
+    operation: Dotted
+    arguments: tuple[Argument, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class StopDecl:
+    """`stop after 3 failures or 1%`. A missing half is None."""
+
+    failures: int | None
+    percent: Decimal | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class RateDecl:
+    """`rate 10 per second`. `per` is `second`, `minute` or `hour`."""
+
+    count: int
+    per: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class ActDecl:
+    """`act disable with directory.update(…) { undo … rate … concurrency … stop … }`."""
+
+    proposal: Name
+    operation: OperationCall
+    undo: OperationCall | None
+    rate: RateDecl | None
+    concurrency: int | None
+    stop: StopDecl | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Workflow:
+    """One declared clean-up."""
+
+    name: Name
+    describe: str | None
+    owner: str | None
+    schedule: ScheduleClause | None
+    params: tuple[ParamDecl, ...]
+    inventories: tuple[InventoryDecl, ...]
+    verifies: tuple[VerifyDecl, ...]
+    proposals: tuple[ProposeDecl, ...]
+    approvals: tuple[ApproveDecl, ...]
+    acts: tuple[ActDecl, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """A `#` comment with its text (the `#` included) and place."""
+
+    text: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    """One `.fcw` file."""
+
+    workflows: tuple[Workflow, ...]
+    comments: tuple[Comment, ...]
+    span: Span
