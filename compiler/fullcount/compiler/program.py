@@ -77,7 +77,7 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True)
-class Exception_:
+class Exemption:
     """What keeps an object whatever the rule says: a configured list, or a condition that is not proven false."""
 
     list_name: str | None
@@ -100,7 +100,7 @@ class Proposal:
     inventory: str
     row: str
     where: ir.Expr
-    excepts: tuple[Exception_, ...]
+    excepts: tuple[Exemption, ...]
     limit: Limit | None
     show: tuple[Shown, ...]
     uses: tuple[Use, ...]
