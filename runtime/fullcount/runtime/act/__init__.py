@@ -1,0 +1,1 @@
+"""Recheck, guard, intent, call, outcome: the only room that changes anything."""

@@ -1,0 +1,1 @@
+"""Who agreed to which digest: identity, quorum, keys."""

@@ -1,0 +1,1 @@
+"""Carriers of work: they may lose, double or reorder, and nothing breaks."""

@@ -1,0 +1,1 @@
+"""Envelope, codes, certificates, refusals: what was seen and what it licenses."""

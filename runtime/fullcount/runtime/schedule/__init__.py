@@ -1,0 +1,1 @@
+"""Planned instants as unique rows, and the alarm clock around them."""

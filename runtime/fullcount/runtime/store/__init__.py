@@ -1,0 +1,1 @@
+"""The state: tables, migrations and the few transactions that change them."""

@@ -1,0 +1,262 @@
+"""What a connector must be: a declaration without I/O, a reader, and an actor.
+
+Reading and acting are separate objects with separate credentials; a dry run is handed a reader and nothing else, so
+there is no method it could act with. A connector never retries, never pages by itself and never decides completeness:
+it reports what the source said on one page, and `collect` draws the conclusion (R11).
+
+Values are natural Python values (`str`, `int`, `Decimal`, `bool`, aware `datetime`, `date`, `timedelta`, `list`,
+`dict`); `collect` turns them into canonical ones and is strict about their types. `None` in a value column means that
+the source positively said "no value"; anything less than that must be said with a state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+from pydantic import BaseModel
+
+from fullcount.compiler import ir
+from fullcount.compiler.catalog import Resource
+from fullcount.compiler.claims import Consistency
+from fullcount.compiler.values import Cell, FieldState, Value
+from fullcount.runtime.evidence.codes import ActReason
+from fullcount.runtime.evidence.envelope import Continuation, Incompleteness, Notice
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What to list. `scope` is over `ir.SELF` with parameters already bound to constants.
+
+    A connector that can push a part of the scope down may do so; the collector checks the whole in any case.
+    `now` is in microseconds since the epoch.
+    """
+
+    inventory: str
+    resource: Resource
+    fields: tuple[str, ...]
+    scope: ir.Expr | None
+    now: int
+    page_rows: int = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """What the source says how many objects there are, within the same scope and snapshot."""
+
+    value: int
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """One page, by columns: every field of the question has a list, all of one length.
+
+    `states`: for columns where some cells are not known; None in the list means present or absent by the value.
+    `end` names the affirmative end marker of the connector's contract; a page that has neither `end` nor `cursor`
+    makes the read unprovable. `reasons` are what the source itself said is missing.
+    """
+
+    columns: Mapping[str, Sequence[Any]]
+    rows: int
+    states: Mapping[str, Sequence[FieldState | None]] = field(default_factory=dict)
+    cursor: str | None = None
+    end: str | None = None
+    total: Total | None = None
+    reasons: tuple[Incompleteness, ...] = ()
+    warnings: tuple[Notice, ...] = ()
+    continuation: Continuation | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ScanInfo:
+    """What holds for the whole scan, known once it is open."""
+
+    consistency: Consistency
+    visibility: str
+    """`all`, `restricted` or `unknown`: what the connector verified of this identity on this resource."""
+    scope_pushed_down: bool = False
+    snapshot_token: str | None = None
+    reasons: tuple[Incompleteness, ...] = ()
+    warnings: tuple[Notice, ...] = ()
+
+
+class Scan(Protocol):
+    """An open read of one question, bound to one snapshot where the source has one."""
+
+    @property
+    def info(self) -> ScanInfo:
+        """Return what holds for the whole scan."""
+        ...
+
+    async def fetch(self, cursor: str | None) -> Page:
+        """Return the page at `cursor` (None: the first). Raises `SourceError`."""
+        ...
+
+
+class SourceError(Exception):
+    """The source did not answer, or not in a way its contract gives meaning to.
+
+    `reason` says which; `retryable` whether the same call may be tried again within the budget.
+    """
+
+    def __init__(
+        self, reason: Incompleteness, *, retryable: bool = False, continuation: Continuation | None = None
+    ) -> None:
+        super().__init__(f"{reason.code}: {reason.detail}")
+        self.reason = reason
+        self.retryable = retryable
+        self.continuation = continuation
+
+
+class Existence(StrEnum):
+    """What a look at one object said of its being there."""
+
+    FOUND = "found"
+    GONE = "gone"
+    UNKNOWN = "unknown"
+    """'Not found' that may mean 'not allowed' (`EXISTENCE_UNKNOWN`), or no answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One object, read live. `cells` has every asked field when found."""
+
+    existence: Existence
+    cells: Mapping[str, Cell] = field(default_factory=dict)
+    reasons: tuple[Incompleteness, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """The answer of a targeted look-up: every object whose field equals the value or has none, if `complete`."""
+
+    rows: tuple[Mapping[str, Cell], ...]
+    complete: bool
+    reasons: tuple[Incompleteness, ...] = ()
+
+
+class SourceReader(Protocol):
+    """The reading side of a source. It has no way to write."""
+
+    async def identity(self) -> Mapping[str, str]:
+        """Return who reads, and where: stable facts that tell one target from another, without secrets."""
+        ...
+
+    def scan(self, question: Question) -> AbstractAsyncContextManager[Scan]:
+        """Open a read. Raises `SourceError` on entry."""
+        ...
+
+    async def read(self, resource: Resource, key: tuple[Value, ...], fields: Sequence[str]) -> Reading:
+        """Read one object live, from the system of record."""
+        ...
+
+    async def lookup(self, resource: Resource, field: str, value: Value, fields: Sequence[str]) -> Matches:
+        """Find every object whose `field` (one of `lookup_fields`) equals `value` or has no value."""
+        ...
+
+    async def count(self, resource: Resource) -> int:
+        """Return an independent exact count, for `count agrees with`. Raises `SourceError`."""
+        ...
+
+    async def close(self) -> None:
+        """Release connections."""
+        ...
+
+
+class Outcome(StrEnum):
+    """How the act on one object ended (design section 5). Every planned object has exactly one in the end."""
+
+    DONE = "done"
+    ALREADY_GONE = "already_gone"
+    CHANGED = "changed"
+    REFUSED = "refused"
+    FAILED = "failed"
+    UNKNOWN = "unknown"
+    NOT_STARTED = "not_started"
+
+
+@dataclass(frozen=True, slots=True)
+class ActCall:
+    """One write on one object.
+
+    `expected` are the cells seen at the recheck, one per field that was read (version and incarnation among them): the
+    precondition. The connector makes the write conditional on the version where the resource has one, else on all of
+    them. `idempotency_key` is the same for every retry of this act.
+    """
+
+    resource: Resource
+    operation: str
+    key: tuple[Value, ...]
+    arguments: Mapping[str, Value]
+    expected: Mapping[str, Cell]
+    idempotency_key: str
+
+
+@dataclass(frozen=True, slots=True)
+class ActResult:
+    """What came of a write. `before` holds what an undo needs, as JSON-able values."""
+
+    outcome: Outcome
+    reason: ActReason | None = None
+    detail: str = ""
+    before: Mapping[str, Any] = field(default_factory=dict)
+
+
+class SourceActor(Protocol):
+    """The writing side of a source, opened only by the act stage, with the credentials for acting."""
+
+    async def identity(self) -> Mapping[str, str]:
+        """Return who writes, and where; the target facts must equal those of the plan."""
+        ...
+
+    async def perform(self, call: ActCall) -> ActResult:
+        """Do one write, once. Never retries; a lost answer is `unknown`, never a guess."""
+        ...
+
+    async def took_effect(self, call: ActCall) -> bool | None:
+        """Tell by reading whether this very call took effect; None: it can't be told. Never writes."""
+        ...
+
+    async def close(self) -> None:
+        """Release connections."""
+        ...
+
+
+class Connector(Protocol):
+    """The declaration: import it and call `resources` without I/O and without heavy imports."""
+
+    @property
+    def name(self) -> str:
+        """The name used in `connector = "…"`."""
+        ...
+
+    @property
+    def version(self) -> str:
+        """The version that plans are bound to."""
+        ...
+
+    @property
+    def config_model(self) -> type[BaseModel]:
+        """The shape of this connector's part of `[sources.NAME]`."""
+        ...
+
+    def resources(self, source: str, config: BaseModel) -> Mapping[str, Resource]:
+        """Return the declared resources; no I/O."""
+        ...
+
+    async def open_reader(self, source: str, config: BaseModel) -> SourceReader:
+        """Connect for reading. Raises `SourceError`."""
+        ...
+
+    async def open_actor(self, source: str, config: BaseModel) -> SourceActor:
+        """Connect for acting. Raises `SourceError`."""
+        ...
+
+
+TARGET_FACTS = "target"
+"""Identity keys that start with `target` name the system and must be equal for reader, plan and actor; other keys
+(such as the user) may differ between reading and acting."""

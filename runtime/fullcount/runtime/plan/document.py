@@ -1,0 +1,141 @@
+"""The plan: an immutable document that says what would be done, to what, and on which evidence.
+
+The digest (see `digest.py`) covers everything but the parts listed in `CLOCK_PARTS`: clock and identifiers, so that a
+re-made identical plan has the same digest and any changed row another. The stored document as a whole has its own
+hash, which the journal records.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import AwareDatetime, Field
+
+from fullcount.compiler.values import FieldState
+from fullcount.runtime.evidence.envelope import Envelope, Wire
+
+CLOCK_PARTS: frozenset[str] = frozenset({"plan_id", "run_id", "created_at", "now", "created_by", "digest", "envelopes"})
+"""Top-level parts that the digest leaves out. The envelopes' lasting facts stand in `certificates`."""
+
+
+class CellDoc(Wire):
+    """A field of an object: its state, and its value in JSON (instants as ISO 8601 text) when present."""
+
+    state: FieldState
+    value: Any = None
+
+
+class CertificateDoc(Wire):
+    """That the claims of a `verify` held for a snapshot, and what they were measured on; no clock."""
+
+    inventory: str
+    source: str
+    resource: str
+    snapshot_digest: str
+    rows: int
+    distinct_keys: int
+    claims: tuple[str, ...]
+    """The claims that held, in words: `complete`, `snapshot pinned`, `fresh within 1h`, …"""
+    consistency: str
+    visibility: str
+    end_marker: str
+    count_agrees: str | None = None
+    accepted_warnings: tuple[str, ...] = ()
+
+
+class PlanRow(Wire):
+    """One object to act on. `fields` are all that were read; `shown` what reviewers asked to see."""
+
+    key: tuple[Any, ...]
+    incarnation: str | None = None
+    version: str | None = None
+    fields: dict[str, CellDoc]
+    shown: dict[str, str] = Field(default_factory=dict)
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    risk: int = Field(default=0, ge=0, le=3)
+    notes: tuple[str, ...] = ()
+
+
+class UndecidedRow(Wire):
+    """An object for which the rule could not be decided, with the evidence that is missing."""
+
+    key: tuple[Any, ...]
+    missing: tuple[str, ...]
+
+
+class KeptGroup(Wire):
+    """Objects that stay, counted by the reason: the rule is false, exempted, protected."""
+
+    reason: str
+    count: int
+    examples: tuple[tuple[Any, ...], ...] = ()
+
+
+class Caps(Wire):
+    """Caps as written and as they bind: the stricter of both, percent rounded down, 0 means none."""
+
+    count: int | None
+    percent: str | None
+    effective: int
+    exceeded: bool
+
+
+class Sensitivity(Wire):
+    """How many objects another value of a parameter or threshold would select."""
+
+    change: str
+    candidates: int
+
+
+class Sums(Wire):
+    """`inventory = candidates + kept + undecided`; a document whose sums do not hold is invalid."""
+
+    inventory: int
+    candidates: int
+    kept: int
+    undecided: int
+
+    @property
+    def hold(self) -> bool:
+        """Whether the conservation sum holds."""
+        return self.inventory == self.candidates + self.kept + self.undecided
+
+
+class PlanDocument(Wire):
+    """The whole plan of one proposal."""
+
+    schema_version: Literal[1] = 1
+    plan_id: str
+    run_id: str
+    created_at: AwareDatetime
+    created_by: str
+    """`uid:1000`, from the operating system."""
+    now: AwareDatetime
+    workflow: str
+    proposal: str
+    describe: str
+    owner: str
+    rule: str
+    program_digest: str
+    program: dict[str, Any]
+    """The checked workflow as a document: what the apply runs, whatever happened to the file."""
+    parameters: dict[str, Any]
+    engine_version: str
+    connector_versions: dict[str, str]
+    target: dict[str, dict[str, str]]
+    """Target identity by source."""
+    act: dict[str, Any] | None
+    """Operation, arguments and undo in words, reversibility, pace."""
+    authors: tuple[str, ...]
+    """Who wrote the rule and who made the plan (`uid:…`): they never count for `not by author`."""
+    certificates: tuple[CertificateDoc, ...]
+    envelopes: tuple[Envelope, ...]
+    caps: Caps
+    sums: Sums
+    rows: tuple[PlanRow, ...]
+    undecided: tuple[UndecidedRow, ...]
+    kept: tuple[KeptGroup, ...]
+    sensitivity: tuple[Sensitivity, ...] = ()
+    notes: tuple[str, ...] = ()
+    merkle_root: str
+    digest: str
