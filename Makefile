@@ -1,0 +1,54 @@
+# Everything a fresh machine with Python 3.11 or newer needs: `make demo` and `make test`.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+
+.PHONY: help setup demo test check fast bench lock clean
+
+help:
+	@echo "make demo    one clean-up end to end, on real data made for the purpose"
+	@echo "make test    formatting, types, architecture, and every test"
+	@echo "make fast    the tests that need no service and little time"
+	@echo "make check   formatting, types, architecture"
+	@echo "make bench   ratios against floors measured in the same run"
+	@echo "make lock    renew constraints.txt from pyproject.toml"
+
+setup: $(READY)
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt pip
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[postgres]' --group dev
+	@touch $(READY)
+
+demo: setup
+	$(BIN)/python -m workflows.demo
+
+check: setup
+	$(BIN)/ruff format --check dsl compiler runtime workflows tests benchmarks
+	$(BIN)/ruff check dsl compiler runtime workflows tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+# The quick ones first, so that a mistake shows within a minute.
+fast: setup
+	$(BIN)/pytest -q -n 2 -m "not slow and not service"
+
+test: check
+	$(BIN)/pytest -q -n 2 -m "not slow and not service"
+	$(BIN)/pytest -q -n 2 -m "slow or service"
+
+bench: setup
+	$(BIN)/python -m benchmarks
+
+lock:
+	rm -rf $(VENV)/lock
+	$(PYTHON) -m venv $(VENV)/lock
+	$(VENV)/lock/bin/python -m pip install --quiet --upgrade pip
+	$(VENV)/lock/bin/python -m pip install --quiet --editable '.[postgres]' --group dev
+	$(VENV)/lock/bin/python -m pip freeze --exclude-editable --all | grep -v '^setuptools==' > constraints.txt
+	rm -rf $(VENV)/lock
+
+clean:
+	rm -rf $(VENV) dist build demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
