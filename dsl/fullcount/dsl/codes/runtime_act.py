@@ -1,0 +1,175 @@
+"""FC750 to FC799: why an act, or its undoing, was not done. A part of the run time's hundred."""
+
+from __future__ import annotations
+
+from fullcount.dsl.codes.model import Code
+
+CODES: tuple[Code, ...] = (
+    Code(
+        "FC750",
+        "the plan is not approved",
+        "Nothing is changed on the word of a rule alone: the people named in `approve` have to agree to exactly this "
+        "plan first, as themselves, under the account they are logged in with.\n\n"
+        "Look at the plan with `fullcount show PLAN`; it names who is still missing. No option stands in for an "
+        "approval.",
+    ),
+    Code(
+        "FC751",
+        "the approval is of another plan",
+        "An approval is bound to the digest of the plan that was looked at. The plan to be applied has another digest, "
+        "so at least one object, cap, parameter or version in it differs from what people agreed to.\n\n"
+        "Have the plan that is to be applied approved.",
+    ),
+    Code(
+        "FC752",
+        "the approval has expired",
+        "`approve … { expires after … }` says how long a decision holds. That time has passed, also if it passed in "
+        "the middle of an apply: what was done stays done, the rest was not started.\n\n"
+        "Plan again and have the new plan approved; objects that were already acted on are no longer in it.",
+    ),
+    Code(
+        "FC753",
+        "a newer plan has replaced this one",
+        "For each proposal only the newest plan can be applied. An older one rests on an older count, and applying "
+        "both would act on objects that the newer evidence let go.\n\n"
+        "Look at the newest plan of the workflow and apply that one.",
+    ),
+    Code(
+        "FC754",
+        "the plan was already applied",
+        "A plan is used once. Applying it again changes nothing and repeats what came of it the first time.\n\n"
+        "If there is more to do, plan again: the new plan has what is still due.",
+    ),
+    Code(
+        "FC755",
+        "acting is halted",
+        "Somebody pulled the stop for this workspace. While it is pulled no object is acted on by any run, on any "
+        "host that shares the store; runs under way stop before their next act.\n\n"
+        "Ask the person named in `fullcount runs` or the journal before lifting it.",
+    ),
+    Code(
+        "FC756",
+        "the engine is not the one of the plan",
+        "The plan records the version that selected its objects. Another version may read the same rule another way, "
+        "so what was approved is not necessarily what would be done.\n\n"
+        "Plan again with the installed version. If nothing in the plan changes but the version, reviewers see just "
+        "that.",
+    ),
+    Code(
+        "FC757",
+        "a connector is not the one of the plan",
+        "The plan records the version of each connector it used. Another version may read fields or carry out the "
+        "operation differently.\n\n"
+        "Plan again with the installed version.",
+    ),
+    Code(
+        "FC758",
+        "the system to act on is not the one of the plan",
+        "Reading and acting use different credentials, and these credentials lead to another system: another host, "
+        "database, account or repository than the one whose objects were counted and approved. The same keys may "
+        "well exist there, and mean other objects.\n\n"
+        "Compare the source's settings for reading and for acting in `fullcount.toml`.",
+    ),
+    Code(
+        "FC759",
+        "the cap is reached",
+        "`limit` says how many objects one plan may act on: a number, a share of the population, or both, of which the "
+        "stricter binds. A share is rounded down and 0 means none. The cap is checked when the plan is made and again "
+        "before each act.\n\n"
+        "A plan that exceeds its cap is a plan to look at: narrow the rule, or raise the limit and have the change "
+        "reviewed.",
+    ),
+    Code(
+        "FC760",
+        "the object was exempted since the plan was made",
+        "Exemption lists are read again right before each act. This object is on one of them by now, so it was left "
+        "alone and counts as refused.\n\n"
+        "Nothing needs to be done. If the exemption is a mistake, remove it and plan again.",
+    ),
+    Code(
+        "FC761",
+        "the evidence is too old to act on",
+        "`fresh within …` says how old an inventory may be when its conclusions are acted on. This one is older by "
+        "now, or its age can't be told, so somebody may have appeared in it who was not there before.\n\n"
+        "Plan again. If the new plan is the same in every row, it keeps the approval of the old one until that "
+        "expires, and can be applied at once.",
+    ),
+    Code(
+        "FC762",
+        "the lease on the plan was lost",
+        "Each run that acts holds a lease on its plan, with a number that only grows. This run was away for so long "
+        "that another one took over, so it stopped: two runs must never act on the same objects.\n\n"
+        "Nothing needs to be done; the other run resolves what this one left open.",
+    ),
+    Code(
+        "FC763",
+        "another run is acting on this plan",
+        "Two runs must never act on the same objects at once. The other run still holds the lease on the plan; if it "
+        "was killed, its lease ends by itself within a minute.\n\n"
+        "Wait for it to end, then apply again: what it has done is not done twice.",
+    ),
+    Code(
+        "FC764",
+        "stopped after too many failures",
+        "`stop after …` was reached: so many acts failed, or ended without a known outcome, that going on would "
+        "repeat a mistake. Objects that were not reached were not started. The count belongs to the plan: applying "
+        "it again stops at once.\n\n"
+        "Find the cause in the journal, then plan again.",
+    ),
+    Code(
+        "FC765",
+        "stopped on request",
+        "The run was asked to stop. It took up no further object, waited for the acts that were under way, and "
+        "recorded what came of them.\n\n"
+        "Apply the same plan again to go on with the objects that were not started.",
+    ),
+    Code(
+        "FC766",
+        "the call does not fit the object",
+        "Right before the act the arguments of the operation are worked out from the object as it is now. For this "
+        "object one of them has no known value, or the one that names the object names another one. The connector "
+        "was not called.\n\n"
+        "Say in the workflow what to pass when the field has no value, for example with `else`.",
+    ),
+    Code(
+        "FC767",
+        "the recheck could not decide",
+        "Each object is read again right before the act, and the whole rule must be proven true again. For this "
+        "object it could be neither proven nor disproven: the source did not answer, hid a field, or could not look "
+        "up the records on whose absence the rule rests. Unknown is never taken for true, so it was left alone.\n\n"
+        "Make the source answer and plan again.",
+    ),
+    Code(
+        "FC768",
+        "there is nothing to undo with",
+        "The act of this workflow can't be taken back: it has no `undo`, or its operation is not reversible. The plan "
+        "said so when it was approved.\n\n"
+        "Restore the objects by other means; `fullcount show PLAN` lists each with the values it had.",
+    ),
+    Code(
+        "FC769",
+        "the object was changed since the act",
+        "Undo takes back what Fullcount did, and nothing that anybody did after it. This object was changed, removed "
+        "or made anew since, so it was left as it is.\n\n"
+        "Look at the object and decide by hand.",
+    ),
+    Code(
+        "FC770",
+        "what came of the act is not known",
+        "The call was sent and no answer came, and reading the object does not tell whether it took effect. It is "
+        "counted as unknown and never tried again blindly.\n\n"
+        "Look at the object at the source. Applying the plan again reads it once more.",
+    ),
+    Code(
+        "FC771",
+        "the sums do not hold",
+        "Every object of a plan has exactly one outcome, and the outcomes have to add up to the plan. They do not, so "
+        "the record of this run can't be relied on.\n\n"
+        "Run `fullcount verify` and keep the store as it is: something wrote to it that should not have.",
+    ),
+    Code(
+        "FC772",
+        "the plan has no act",
+        "The workflow only reports: it has no `act`, so there is nothing to apply.\n\nAdd an `act` and plan again.",
+    ),
+)

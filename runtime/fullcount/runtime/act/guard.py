@@ -1,0 +1,275 @@
+"""The guard: the one choke point before a write.
+
+`guard` is a pure function over what the runner has just read; it is called right before every act by `perform.py`, the
+only caller of a connector's `perform`. It returns why the act is forbidden, or None. There is no option, role or
+environment that makes it return None: whoever wants another answer has to change what it looks at.
+
+Each check is one small function in `CHECKS`, in the order in which a person would want to hear the news.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import Decimal
+from enum import StrEnum
+
+from fullcount.runtime.connectors.base import TARGET_FACTS
+from fullcount.runtime.evidence.refusal import Finding, Ground
+from fullcount.runtime.plan.caps import effective_cap
+
+
+class Purpose(StrEnum):
+    """What is about to be done. Undoing brings back what was approved away, so fewer checks apply to it."""
+
+    ACT = "act"
+    UNDO = "undo"
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalFacts:
+    """A complete approval: which digest it is of, and until when it holds."""
+
+    digest: str
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceAge:
+    """When a certified inventory was read, and how old it may be when used; None: nothing says so, which forbids."""
+
+    inventory: str
+    observed_at: datetime
+    max_age: timedelta | None
+
+
+@dataclass(frozen=True, slots=True)
+class GuardInputs:
+    """Everything the guard looks at, read freshly for the act in question.
+
+    `acts` counts the acts already made or in flight under this plan, without the one asked about. `exemption` says why
+    this object is exempted by now, if it is. `fence` is the token this run holds, `fence_current` the one that the
+    store would accept.
+    """
+
+    purpose: Purpose
+    at: datetime
+    plan_digest: str
+    plan_state: str
+    approval: ApprovalFacts | None
+    halted: str | None
+    versions_planned: Mapping[str, str]
+    versions_running: Mapping[str, str]
+    target_planned: Mapping[str, str]
+    target_acting: Mapping[str, str]
+    cap_count: int | None
+    cap_percent: Decimal | None
+    population: int
+    acts: int
+    exemption: str | None
+    evidence: tuple[EvidenceAge, ...]
+    fence: int
+    fence_current: int | None
+
+
+def target_facts(identity: Mapping[str, str]) -> dict[str, str]:
+    """Return the part of an identity that names the system, which reader, plan and actor must share."""
+    return {name: fact for name, fact in identity.items() if name.startswith(TARGET_FACTS)}
+
+
+def _halted(given: GuardInputs) -> Finding | None:
+    if given.halted is None:
+        return None
+    return Finding(
+        code="FC755",
+        message=f"acting is halted: {given.halted or 'no reason was given'}",
+        ways_on=("clear the halt when its cause is gone",),
+    )
+
+
+def _fence(given: GuardInputs) -> Finding | None:
+    if given.fence_current == given.fence:
+        return None
+    return Finding(
+        code="FC762",
+        message="this run lost its lease on the plan, so another one may be acting on the same objects",
+        ways_on=("wait for the other run to end, then apply again: what was done is not done twice",),
+    )
+
+
+def _superseded(given: GuardInputs) -> Finding | None:
+    if given.plan_state != "superseded":
+        return None
+    return Finding(
+        code="FC753",
+        message="a newer plan of the same workflow has replaced this one",
+        ways_on=("look at the newest plan, have it approved and apply that one",),
+    )
+
+
+def _used(given: GuardInputs) -> Finding | None:
+    if given.purpose is Purpose.UNDO or given.plan_state != "applied":
+        return None
+    return Finding(
+        code="FC754",
+        message="this plan was applied to its end; a plan is used once",
+        ways_on=("plan again: what is still due will be in the new plan",),
+    )
+
+
+def _usable(given: GuardInputs) -> Finding | None:
+    """Allow only the states that are known to permit the purpose; a state nobody thought of forbids."""
+    allowed = {"approved", "applying"} if given.purpose is Purpose.ACT else {"applying", "applied"}
+    if given.plan_state in allowed:
+        return None
+    if given.plan_state == "over_cap":
+        return Finding(
+            code="FC759",
+            message="the plan has more objects than its cap allows",
+            ways_on=("narrow the rule, or raise the `limit` of the proposal and have the change reviewed",),
+        )
+    if given.plan_state == "expired":
+        return Finding(
+            code="FC752",
+            message="the approval of this plan has expired",
+            ways_on=("plan again and have the new plan approved",),
+        )
+    return Finding(
+        code="FC750",
+        message=f"the plan is `{given.plan_state}`, which does not permit this",
+        ways_on=("have exactly this plan approved",) if given.purpose is Purpose.ACT else (),
+    )
+
+
+def _approval(given: GuardInputs) -> Finding | None:
+    if given.purpose is Purpose.UNDO:
+        return None
+    if given.approval is None:
+        return Finding(
+            code="FC750",
+            message="nobody has approved this plan, or not everyone who must",
+            ways_on=("have exactly this plan approved",),
+        )
+    if given.approval.digest != given.plan_digest:
+        return Finding(
+            code="FC751",
+            message=f"the approval is of `{given.approval.digest}`, the plan is `{given.plan_digest}`",
+            ways_on=("have exactly this plan approved",),
+        )
+    if given.at >= given.approval.expires_at:
+        return Finding(
+            code="FC752",
+            message=f"the approval expired at {given.approval.expires_at.isoformat()}",
+            ways_on=("plan again and have the new plan approved",),
+        )
+    return None
+
+
+def _versions(given: GuardInputs) -> Finding | None:
+    if given.purpose is Purpose.UNDO:
+        return None
+    for name in sorted({*given.versions_planned, *given.versions_running}):
+        planned, running = given.versions_planned.get(name), given.versions_running.get(name)
+        if planned is None or planned != running:
+            return Finding(
+                code="FC756" if name == "engine" else "FC757",
+                message=f"`{name}` is {running or 'missing'} here, the plan was made with {planned or 'none'}",
+                ways_on=("plan again with the software that will act", "or act with the version of the plan"),
+            )
+    return None
+
+
+def _target(given: GuardInputs) -> Finding | None:
+    planned, acting = target_facts(given.target_planned), target_facts(given.target_acting)
+    if planned and planned == acting:
+        return None
+    if not planned:
+        what = "the plan does not say which system it is for"
+    else:
+        name = min(k for k in {*planned, *acting} if planned.get(k) != acting.get(k))
+        what = f"`{name}` is `{acting.get(name, 'missing')}`, in the plan it is `{planned.get(name, 'missing')}`"
+    return Finding(
+        code="FC758",
+        message=f"the system to act on is not the one of the plan: {what}",
+        ways_on=("check the credentials for acting in fullcount.toml", "or plan again against the system meant"),
+    )
+
+
+def _evidence(given: GuardInputs) -> Finding | None:
+    if given.purpose is Purpose.UNDO:
+        return None
+    for item in given.evidence:
+        if item.max_age is None:
+            return Finding(
+                code="FC761",
+                inventory=item.inventory,
+                message=f"nothing says how old the evidence of `{item.inventory}` may be when it is acted on",
+                ways_on=(f"add `fresh within …` to `verify {item.inventory}` and plan again",),
+            )
+        age = given.at - item.observed_at
+        if age > item.max_age or age < timedelta(0):
+            return Finding(
+                code="FC761",
+                inventory=item.inventory,
+                message=f"the evidence of `{item.inventory}` was read at {item.observed_at.isoformat()}, "
+                f"which is more than {item.max_age} ago"
+                if age > item.max_age
+                else f"the evidence of `{item.inventory}` is dated {item.observed_at.isoformat()}, which is still to "
+                "come by this clock: its age can't be known",
+                ways_on=("plan again: an identical plan keeps its approval until that expires",),
+            )
+    return None
+
+
+def _cap(given: GuardInputs) -> Finding | None:
+    if given.purpose is Purpose.UNDO:
+        return None
+    cap = effective_cap(given.cap_count, given.cap_percent, given.population)
+    if given.acts < cap:
+        return None
+    return Finding(
+        code="FC759",
+        message=f"the cap of {cap} acts (of {given.population} objects) is reached: {given.acts} made or in flight",
+        ways_on=("narrow the rule, or raise the `limit` of the proposal and have the change reviewed",),
+    )
+
+
+def _exemption(given: GuardInputs) -> Finding | None:
+    if given.purpose is Purpose.UNDO or given.exemption is None:
+        return None
+    return Finding(code="FC760", message=f"exempted since the plan was made: {given.exemption}")
+
+
+CHECKS: tuple[Callable[[GuardInputs], Finding | None], ...] = (
+    _halted,
+    _fence,
+    _superseded,
+    _used,
+    _usable,
+    _approval,
+    _versions,
+    _target,
+    _evidence,
+    _cap,
+    _exemption,
+)
+
+OBJECT_CODES: frozenset[str] = frozenset({"FC760"})
+"""Findings about this one object; every other one forbids all further acts of the run."""
+
+_GROUNDS: dict[str, Ground] = {"FC753": Ground.STALE, "FC754": Ground.STALE, "FC761": Ground.EVIDENCE}
+
+
+def guard(given: GuardInputs) -> Finding | None:
+    """Return the first finding that forbids the act, or None if nothing does."""
+    for check in CHECKS:
+        finding = check(given)
+        if finding is not None:
+            return finding
+    return None
+
+
+def ground(finding: Finding) -> Ground:
+    """Return what kind of rule said no, which decides the exit code."""
+    return _GROUNDS.get(finding.code, Ground.POLICY)

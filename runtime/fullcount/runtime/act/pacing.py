@@ -1,0 +1,75 @@
+"""Pace: how fast a run may act, and how many objects it takes up at once.
+
+`Pacer` is a bucket of one second: it never lets more than `rate` acts start in any second (at least one, for rates
+below one a second it waits between them). `Batch` sizes groups so that an object is acted on within about a second of
+its recheck, and so that the store commits in groups where acts are fast.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from decimal import Decimal
+
+GROUP_LIMIT = 50
+"""The most intents in one transaction (design section 9)."""
+
+RECHECK_SECONDS = 1.0
+"""How long after its recheck an object should be acted on, at most; after five times that it is read once more."""
+
+
+@dataclass(slots=True)
+class Pacer:
+    """Grants acts. `rate` is acts per second; None: unlimited. `clock` is monotonic, in seconds."""
+
+    rate: Decimal | None
+    clock: Callable[[], float]
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    _credit: float = field(default=1.0, init=False)
+    _last: float | None = field(default=None, init=False)
+
+    async def take(self, wanted: int) -> int:
+        """Return how many of `wanted` acts may start now, at least one, after waiting until one may."""
+        if self.rate is None or wanted <= 0:
+            return wanted
+        rate = float(self.rate)
+        while True:
+            now = self.clock()
+            if self._last is not None:
+                self._credit = min(max(1.0, rate), self._credit + (now - self._last) * rate)
+            self._last = now
+            granted = min(wanted, int(self._credit))
+            if granted >= 1:
+                self._credit -= granted
+                return granted
+            await self.sleep((1.0 - self._credit) / rate + 1e-6)
+
+    def give_back(self, unused: int) -> None:
+        """Return grants that were not used, because their objects turned out not to need an act."""
+        if self.rate is not None:
+            self._credit = min(max(1.0, float(self.rate)), self._credit + unused)
+
+
+@dataclass(slots=True)
+class Batch:
+    """The size of the next group: from `concurrency` up to `GROUP_LIMIT`, by the speed seen so far."""
+
+    concurrency: int
+    _size: int = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._size = max(1, min(self.concurrency, GROUP_LIMIT))
+
+    @property
+    def size(self) -> int:
+        """How many objects to take up next."""
+        return self._size
+
+    def took(self, objects: int, seconds: float) -> None:
+        """Learn from a group of `objects` that took `seconds` from its first recheck to its last act."""
+        if objects <= 0:
+            return
+        per_object = max(seconds, 1e-6) / objects
+        fitting = int(RECHECK_SECONDS / per_object)
+        self._size = max(1, min(self.concurrency, GROUP_LIMIT), min(fitting, GROUP_LIMIT, self._size * 4))
