@@ -1,0 +1,425 @@
+"""From the parser's tree to `tree.File`, by hand and clause by clause.
+
+What a grammar cannot say well is refused here: a clause that is repeated or missing, an amount of the wrong kind, a
+`propose` that does not say which objects it means. Every finding goes to the sink and the building goes on. A tree that
+was built with findings holds placeholders; `parser.py` never hands it out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from decimal import Decimal
+
+from lark import Token, Tree
+
+from fullcount.dsl import tree
+from fullcount.dsl.diagnostics import Diagnostics, Label
+from fullcount.dsl.expressions import MAX_DEPTH, ExpressionBuilder, Node, Reporter, subtrees, token_at, tokens
+from fullcount.dsl.keywords import EXAMPLES
+from fullcount.dsl.source import Source, Span
+
+_KINDS = {
+    "int": "a whole number",
+    "decimal": "a decimal number",
+    "percent": "a percentage",
+    "duration": "a duration",
+    "size": "a size",
+    "timestamp": "a time",
+    "date": "a date",
+    "text": "a text",
+}
+
+
+class Builder:
+    """Builds one file. `damaged` are the spans that could not be parsed: what stood there is not called missing."""
+
+    def __init__(self, source: Source, diagnostics: Diagnostics, damaged: Sequence[Span] = ()) -> None:
+        self._at = Reporter(source, diagnostics)
+        self._expressions = ExpressionBuilder(self._at)
+        self._damaged = damaged
+
+    def file(self, root: Node, comments: tuple[tree.Comment, ...]) -> tree.File:
+        """Build the whole file."""
+        span = self._at.source.span(0, len(self._at.source.text))
+        return tree.File(tuple(self._workflow(node) for node in subtrees(root, "workflow")), comments, span)
+
+    # ------------------------------------------------------------------------------------------ workflow
+
+    def _workflow(self, node: Node) -> tree.Workflow:
+        name = self._at.name(tokens(node, "NAME")[0])
+        block = f"workflow `{name.text}`"
+        describe = self._once(node, block, "describe")
+        owner = self._once(node, block, "owner")
+        schedule = self._once(node, block, "schedule")
+        return tree.Workflow(
+            name,
+            self._text(describe) if describe is not None else None,
+            self._text(owner) if owner is not None else None,
+            self._schedule(schedule) if schedule is not None else None,
+            tuple(self._param(child) for child in subtrees(node, "param")),
+            tuple(self._inventory(child) for child in subtrees(node, "inventory")),
+            tuple(self._verify(child) for child in subtrees(node, "verify")),
+            tuple(self._propose(child) for child in subtrees(node, "propose")),
+            tuple(self._approve(child) for child in subtrees(node, "approve")),
+            tuple(self._act(child) for child in subtrees(node, "act")),
+            self._at.span(node),
+        )
+
+    def _schedule(self, node: Node) -> tree.ScheduleClause:
+        (when,) = subtrees(node, "cron", "every")
+        at = token_at(when, 1)
+        cron = self._text(when) if when.data == "cron" else None
+        every = self._integer(at, "schedule every", "duration", "6h") if when.data == "every" else None
+        zones = tokens(node, "STRING")
+        catch_up = subtrees(node, "catch_up")
+        return tree.ScheduleClause(
+            cron,
+            every,
+            str(self._at.literal(zones[0]).value) if zones else None,
+            self._integer(token_at(catch_up[0], -1), "catch up within", "duration", "4h") if catch_up else None,
+            self._at.span(node),
+            self._at.span(at),
+            self._at.span(zones[0]) if zones else None,
+        )
+
+    def _param(self, node: Node) -> tree.ParamDecl:
+        (declared,) = subtrees(node, "type")
+        default = self._expressions.expression(node.children[-1]) if tokens(node, "ASSIGN") else None
+        name = self._at.binding(tokens(node, "NAME")[0], "parameter")
+        return tree.ParamDecl(name, self._type(declared), default, self._at.span(node))
+
+    # ------------------------------------------------------------------------------------------ inventory
+
+    def _inventory(self, node: Node) -> tree.InventoryDecl:
+        name = self._at.name(tokens(node, "NAME")[0])
+        resource = self._dotted(subtrees(node, "dotted")[0])
+        block = f"inventory `{name.text}`"
+        key = self._required(node, name, block, "key", "without it no object can be told from another")
+        fields = self._required(node, name, block, "fields", "only what was asked for can be known to be absent")
+        incarnation = self._once(node, block, "incarnation")
+        scope = self._once(node, block, "scope")
+        deadline = self._once(node, block, "deadline")
+        return tree.InventoryDecl(
+            name,
+            resource,
+            tuple(self._at.name(token) for token in tokens(key, "NAME")) if key is not None else (),
+            self._at.name(tokens(incarnation, "NAME")[0]) if incarnation is not None else None,
+            self._fields(fields, block) if fields is not None else (),
+            self._scope(scope) if scope is not None else None,
+            self._integer(token_at(deadline, -1), "deadline", "duration", "10m") if deadline is not None else None,
+            tuple(self._expressions.expression(child.children[1]) for child in subtrees(node, "expect")),
+            self._at.span(node),
+            self._at.span(node.children[0]).to(resource.span),
+        )
+
+    def _scope(self, node: Node) -> tree.Expr:
+        condition = self._expressions.expression(node.children[1])
+        if isinstance(condition, tree.Literal) and condition.kind == "bool":
+            self._at.report(
+                "FC006",
+                f"`scope {'true' if condition.value else 'false'}` is not a condition on the objects",
+                condition.span,
+                help="leave `scope` out if the whole resource is meant",
+            )
+        return condition
+
+    def _fields(self, node: Node, block: str) -> tuple[tree.FieldDecl, ...]:
+        fields = self._field_list(node)
+        if not fields and not self._is_damaged(node):
+            self._at.report(
+                "FC004",
+                f"the `fields` of {block} are empty",
+                self._at.span(node),
+                why="an object without fields can be neither selected nor recognised again",
+                help=f"list the fields to read: `{EXAMPLES['fields']}`",
+            )
+        return fields
+
+    def _field_list(self, node: Node, depth: int = 0) -> tuple[tree.FieldDecl, ...]:
+        return tuple(
+            tree.FieldDecl(
+                self._at.name(tokens(child, "NAME")[0]),
+                self._type(subtrees(child, "type")[0], depth + 1),
+                self._at.span(child),
+            )
+            for child in subtrees(node, "field")
+        )
+
+    def _type(self, node: Node, depth: int = 0) -> tree.TypeName:
+        span = self._at.span(node)
+        name = str(node.children[0])
+        optional = bool(tokens(node, "OPTIONAL"))
+        if depth >= MAX_DEPTH:
+            self._at.report("FC019", f"this type has more than {MAX_DEPTH} levels", span, help="use fewer levels")
+            return tree.TypeName(name, (), (), optional, span)
+        arguments = tuple(
+            self._type(child, depth + 1)
+            for part in subtrees(node, "type_arguments")
+            for child in subtrees(part, "type")
+        )
+        records = subtrees(node, "record_fields")
+        fields = self._field_list(records[0], depth + 1) if records else ()
+        if records and name != "record":
+            self._at.report(
+                "FC001",
+                f"`{name}` has no fields",
+                self._at.span(records[0]),
+                help="only `record { name: type, … }` has fields",
+            )
+        if name == "record" and not fields and not self._is_damaged(node):
+            self._at.report("FC004", "this `record` has no fields", span, help="write `record { name: type, … }`")
+        return tree.TypeName(name, arguments, fields, optional, span)
+
+    # ------------------------------------------------------------------------------------------ verify
+
+    def _verify(self, node: Node) -> tree.VerifyDecl:
+        inventory = self._at.name(tokens(node, "NAME")[0])
+        nodes = [child for child in node.children if isinstance(child, Tree)]
+        claims = tuple(self._claim(child) for child in nodes)
+        self._report_repeats(nodes, f"verify `{inventory.text}`", [claim.kind for claim in claims])
+        if not claims and not self._is_damaged(node):
+            self._at.report(
+                "FC004",
+                f"`verify {inventory.text}` claims nothing",
+                self._at.span(node),
+                help=f"say what must hold: `{EXAMPLES['verify']}`",
+            )
+        return tree.VerifyDecl(inventory, claims, self._at.span(node))
+
+    def _claim(self, node: Node) -> tree.ClaimDecl:
+        kind = node.data.removeprefix("claim_")
+        last = node.children[-1]
+        value: int | str | Decimal | None = None
+        agrees = None
+        if isinstance(last, Tree):
+            agrees = self._dotted(last)
+        elif kind == "fresh":
+            value = self._integer(last, "fresh within", "duration", "1h")
+        elif kind == "rows":
+            value = self._integer(last, "rows at least", "int", "100")
+        elif kind == "change":
+            value = self._percent(last, "change at most", "20%")
+        elif kind != "complete":
+            value = str(last)
+        return tree.ClaimDecl(kind, value, agrees, self._at.span(node))
+
+    # ------------------------------------------------------------------------------------------ propose
+
+    def _propose(self, node: Node) -> tree.ProposeDecl:
+        name, inventory, row = tokens(node, "NAME")
+        block = f"propose `{name}`"
+        where = self._once(node, block, "where")
+        limit = self._once(node, block, "limit")
+        show = self._once(node, block, "show")
+        head = self._at.span(node.children[0]).to(self._at.span(row))
+        if where is None and not self._is_damaged(node):
+            self._at.report(
+                "FC005",
+                f"{block} does not say which objects it means",
+                self._at.span(name),
+                note="no `where`",
+                why="an empty selector must never mean every object",
+                help="add `where …` with a condition, or `where all` if every object is meant",
+            )
+        excepts = tuple(self._except(child) for child in subtrees(node, "except_in", "except_when"))
+        return tree.ProposeDecl(
+            self._at.name(name),
+            self._at.name(inventory),
+            self._at.binding(row, "row"),
+            self._expressions.selector(where.children[1]) if where is not None else tree.All(head),
+            excepts,
+            self._limit(limit) if limit is not None else None,
+            tuple(
+                self._expressions.expression(child)
+                for child in (show.children if show is not None else ())
+                if isinstance(child, Tree)
+            ),
+            self._at.span(node),
+            head,
+        )
+
+    def _except(self, node: Node) -> tree.ExceptDecl:
+        span = self._at.span(node)
+        if node.data == "except_in":
+            return tree.ExceptDecl(self._at.name(tokens(node, "NAME")[0]), None, span)
+        return tree.ExceptDecl(None, self._expressions.expression(node.children[2]), span)
+
+    def _limit(self, node: Node) -> tree.LimitDecl:
+        count, percent = self._halves(_amounts(node), "limit", EXAMPLES["limit"])
+        return tree.LimitDecl(count, percent, self._at.span(node))
+
+    # ------------------------------------------------------------------------------------------ approve
+
+    def _approve(self, node: Node) -> tree.ApproveDecl:
+        proposal = self._at.name(tokens(node, "NAME")[0])
+        block = f"approve `{proposal.text}`"
+        expires = self._once(node, block, "expires")
+        quorums = tuple(self._quorum(child) for child in subtrees(node, "quorum"))
+        if not quorums and not self._is_damaged(node):
+            self._at.report(
+                "FC004",
+                f"{block} does not say who approves",
+                self._at.span(node),
+                why="an approval that nobody has to give is no approval",
+                help='add a quorum: `1 of role "iam-admin"`',
+            )
+        return tree.ApproveDecl(
+            proposal,
+            quorums,
+            self._integer(token_at(expires, -1), "expires after", "duration", "3d") if expires is not None else None,
+            self._at.span(node),
+        )
+
+    def _quorum(self, node: Node) -> tree.QuorumDecl:
+        count = self._integer(token_at(node, 0), "a quorum", "int", "2")
+        role = str(self._at.literal(tokens(node, "STRING")[0]).value)
+        return tree.QuorumDecl(count, role, bool(subtrees(node, "not_by_author")), self._at.span(node))
+
+    # ------------------------------------------------------------------------------------------ act
+
+    def _act(self, node: Node) -> tree.ActDecl:
+        proposal = self._at.name(tokens(node, "NAME")[0])
+        block = f"act `{proposal.text}`"
+        undo = rate = concurrency = stop = None
+        for body in subtrees(node, "act_block"):
+            undo = self._once(body, block, "undo")
+            rate = self._once(body, block, "rate")
+            concurrency = self._once(body, block, "concurrency")
+            stop = self._once(body, block, "stop")
+        return tree.ActDecl(
+            proposal,
+            self._operation(subtrees(node, "operation")[0]),
+            self._operation(subtrees(undo, "operation")[0]) if undo is not None else None,
+            self._rate(rate) if rate is not None else None,
+            self._integer(token_at(concurrency, -1), "concurrency", "int", "4") if concurrency is not None else None,
+            self._stop(stop) if stop is not None else None,
+            self._at.span(node),
+        )
+
+    def _operation(self, node: Node) -> tree.OperationCall:
+        arguments = tuple(
+            tree.Argument(
+                self._at.name(tokens(child, "NAME")[0]),
+                self._expressions.expression(child.children[2]),
+                self._at.span(child),
+            )
+            for child in subtrees(node, "argument")
+        )
+        return tree.OperationCall(self._dotted(subtrees(node, "dotted")[0]), arguments, self._at.span(node))
+
+    def _rate(self, node: Node) -> tree.RateDecl:
+        return tree.RateDecl(
+            self._integer(token_at(node, 1), "rate", "int", "10"), str(node.children[3]), self._at.span(node)
+        )
+
+    def _stop(self, node: Node) -> tree.StopDecl:
+        parts = subtrees(node, "stop_part")
+        for part in parts:
+            amount = _amounts(part)[0]
+            counted, failures = amount.type == "NUMBER", bool(tokens(part, "FAILURES"))
+            if counted is not failures:
+                self._at.report(
+                    "FC022",
+                    f"`stop after {amount}` does not say what `{amount}` counts"
+                    if counted
+                    else f"`{amount} failures` is neither a number of failures nor a share",
+                    self._at.span(part),
+                    help=f"write `{EXAMPLES['stop']}`",
+                )
+        count, percent = self._halves([_amounts(part)[0] for part in parts], "stop after", EXAMPLES["stop"])
+        return tree.StopDecl(count, percent, self._at.span(node))
+
+    # ------------------------------------------------------------------------------------------ parts
+
+    def _dotted(self, node: Node) -> tree.Dotted:
+        return tree.Dotted(tuple(self._at.name(token) for token in tokens(node, "NAME")), self._at.span(node))
+
+    def _text(self, node: Node) -> str:
+        return str(self._at.literal(tokens(node, "STRING")[0]).value)
+
+    def _amount(self, token: Token, clause: str, kinds: tuple[str, ...], example: str) -> tree.Literal:
+        literal = self._at.literal(token)
+        if literal.kind not in (*kinds, "unreadable"):
+            self._at.report(
+                "FC022",
+                f"`{clause}` takes {' or '.join(_KINDS[kind] for kind in kinds)}, not {_KINDS[literal.kind]}",
+                literal.span,
+                help=f"write it like `{example}`",
+            )
+        return literal
+
+    def _integer(self, token: Token, clause: str, kind: str, example: str) -> int:
+        value = self._amount(token, clause, (kind,), example).value
+        return value if isinstance(value, int) else 0
+
+    def _percent(self, token: Token, clause: str, example: str) -> Decimal:
+        value = self._amount(token, clause, ("percent",), example).value
+        return value if isinstance(value, Decimal) else Decimal(0)
+
+    def _halves(self, amounts: list[Token], clause: str, example: str) -> tuple[int | None, Decimal | None]:
+        """Return the count and the percentage of a clause that takes either or both, each once."""
+        count: tuple[int, Span] | None = None
+        percent: tuple[Decimal, Span] | None = None
+        for token in amounts:
+            literal = self._amount(token, clause, ("int", "percent"), example)
+            first: tuple[object, Span] | None = None
+            if literal.kind == "int" and isinstance(literal.value, int):
+                first, count = count, (literal.value, literal.span)
+            elif literal.kind == "percent" and isinstance(literal.value, Decimal):
+                first, percent = percent, (literal.value, literal.span)
+            if first is not None:
+                self._at.report(
+                    "FC003",
+                    f"`{clause}` has {_KINDS[literal.kind]} twice",
+                    literal.span,
+                    note="given again",
+                    labels=(Label(first[1], "first given here"),),
+                    help=f"keep one of them: `{example}`",
+                )
+        return count[0] if count is not None else None, percent[0] if percent is not None else None
+
+    # ------------------------------------------------------------------------------------------ once, and at all
+
+    def _once(self, node: Node, block: str, clause: str) -> Node | None:
+        """Return the first clause of a name, or None; report every further one."""
+        found = subtrees(node, clause)
+        self._report_repeats(found, block, [clause] * len(found))
+        return found[0] if found else None
+
+    def _report_repeats(self, nodes: Sequence[Node], block: str, words: list[str]) -> None:
+        first: dict[str, Span] = {}
+        for node, word in zip(nodes, words, strict=True):
+            span = self._at.span(node.children[0])
+            seen = first.setdefault(word, span)
+            if seen is not span:
+                self._at.report(
+                    "FC003",
+                    f"{block} has `{word}` twice",
+                    span,
+                    note="given again",
+                    labels=(Label(seen, "first given here"),),
+                    why="which of the two holds must not depend on their order",
+                    help="keep one of them",
+                )
+
+    def _required(self, node: Node, name: tree.Name, block: str, clause: str, why: str) -> Node | None:
+        found = self._once(node, block, clause)
+        if found is None and not self._is_damaged(node):
+            self._at.report(
+                "FC004",
+                f"{block} has no `{clause}`",
+                name.span,
+                why=why,
+                help=f"add a line such as `{EXAMPLES[clause]}`",
+            )
+        return found
+
+    def _is_damaged(self, node: Node) -> bool:
+        span = self._at.span(node)
+        return any(span.start <= damage.start < span.end for damage in self._damaged)
+
+
+def _amounts(node: Node) -> list[Token]:
+    return [
+        child for child in node.children if isinstance(child, Token) and child.type in {"NUMBER", "QUANTITY", "MOMENT"}
+    ]

@@ -1,0 +1,324 @@
+"""From the parser's tree of an expression to `tree.Expr`.
+
+The grammar takes a little more than the language; what it takes too much is refused here, with a message that knows
+what was meant. Recursion is bounded by `MAX_DEPTH`, so that no input can exhaust the stack here or in any later phase.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from lark import Token, Tree
+
+from fullcount.dsl import literals, tree
+from fullcount.dsl.diagnostics import Diagnostic, Diagnostics, Label
+from fullcount.dsl.keywords import NULL_WORDS, RESERVED
+from fullcount.dsl.source import Source, Span
+
+#: How many levels an expression or a type may have, parentheses and the terms of a chain included.
+MAX_DEPTH: Final = 100
+
+Node = Tree[Token]
+Child = Node | Token
+
+
+@dataclass(slots=True)
+class Reporter:
+    """Where builders write their findings, and how they turn the parser's positions into spans."""
+
+    source: Source
+    diagnostics: Diagnostics
+
+    def span(self, node: Child) -> Span:
+        """Return the span of a token or of a non-empty tree."""
+        if isinstance(node, Token):
+            return self.source.span(node.start_pos or 0, node.end_pos or 0)
+        return self.source.span(node.meta.start_pos, node.meta.end_pos)
+
+    def report(
+        self,
+        code: str,
+        message: str,
+        span: Span,
+        *,
+        note: str = "",
+        labels: tuple[Label, ...] = (),
+        why: str = "",
+        help: str = "",  # noqa: A002 - the name of the part of the message
+    ) -> None:
+        """Add an error."""
+        self.diagnostics.add(Diagnostic(code, message, span, note=note, labels=labels, why=why, help=help))
+
+    def problem(self, problem: literals.Problem, span: Span) -> None:
+        """Add the error that a literal's decoder found."""
+        if problem.start is not None and problem.end is not None:
+            span = Span(span.source, span.start + problem.start - 1, span.start + problem.end - 1)
+        self.report(problem.code, problem.message, span, why=problem.why, help=problem.help)
+
+    def literal(self, token: Token) -> tree.Literal:
+        """Decode a literal token; after a finding the value is a placeholder that never leaves the parser."""
+        span = self.span(token)
+        if token.type == "STRING":
+            value, problems = literals.text(str(token))
+            for problem in problems:
+                self.problem(problem, span)
+            return tree.Literal(value.kind, value.value, span)
+        decode = {"NUMBER": literals.number, "QUANTITY": literals.quantity, "MOMENT": literals.moment}[token.type]
+        result = decode(str(token))
+        if isinstance(result, literals.Problem):
+            self.problem(result, span)
+            return tree.Literal("unreadable", 0, span)
+        return tree.Literal(result.kind, result.value, span)
+
+    def name(self, token: Token) -> tree.Name:
+        """Return a name as written."""
+        return tree.Name(str(token), self.span(token))
+
+    def binding(self, token: Token, what: str) -> tree.Name:
+        """Return the name of a parameter or row, which must not be a word that stands for a value or operator."""
+        name = self.name(token)
+        if name.text in RESERVED:
+            self.report(
+                "FC021",
+                f"`{name.text}` cannot be the name of a {what}",
+                name.span,
+                note="a word of the language",
+                why=f"every later `{name.text}` would be read as the word, not as your name",
+                help="choose another name",
+            )
+        return name
+
+
+def tokens(node: Node, kind: str) -> list[Token]:
+    """Return the direct children of `node` that are tokens of one kind."""
+    return [child for child in node.children if isinstance(child, Token) and child.type == kind]
+
+
+def token_at(node: Node, index: int) -> Token:
+    """Return the child at `index`, which the grammar makes a token."""
+    child = node.children[index]
+    if not isinstance(child, Token):
+        raise TypeError(f"the grammar puts a rule at {index} of {node.data}")
+    return child
+
+
+def subtrees(node: Node, *names: str) -> list[Node]:
+    """Return the direct children of `node` that are trees with one of the names."""
+    return [child for child in node.children if isinstance(child, Tree) and child.data in names]
+
+
+class ExpressionBuilder:
+    """Builds expressions; one per file."""
+
+    def __init__(self, reporter: Reporter) -> None:
+        self._at = reporter
+        self._rules: dict[str, Callable[[Node, int], tree.Expr]] = {
+            "disjunction": self._chain,
+            "conjunction": self._chain,
+            "sum": self._chain,
+            "product": self._chain,
+            "negation": self._prefix,
+            "negative": self._prefix,
+            "comparison": self._comparison,
+            "fallback": self._fallback,
+            "index": self._index,
+            "literal": self._literal,
+            "reference": self._reference,
+            "call": self._call,
+            "list": self._list,
+            "group": self._group,
+            "quantified": self._quantified,
+            "aggregate": self._aggregate,
+        }
+
+    def expression(self, node: Child, depth: int = 0) -> tree.Expr:
+        """Build one expression that stands `depth` levels deep."""
+        if isinstance(node, Token):  # `_amount` may be folded into the place of its literal
+            return self._at.literal(node)
+        if depth >= MAX_DEPTH:
+            self._at.report(
+                "FC019",
+                f"this expression has more than {MAX_DEPTH} levels",
+                self._at.span(node),
+                help="compare with a list by `in [ … ]` instead of a long chain of `or`, or split the workflow",
+            )
+            return tree.Literal("unreadable", 0, self._at.span(node))
+        return self._rules[node.data](node, depth)
+
+    def selector(self, node: Child, depth: int = 0) -> tree.Expr:
+        """Build the whole condition of a `where`, the one place where `all` may stand."""
+        inner, nested = node, depth
+        while isinstance(inner, Tree) and inner.data == "group" and nested < MAX_DEPTH:
+            inner, nested = inner.children[1], nested + 1
+        word = _bare_word(inner)
+        if word == "all" and inner is node:
+            return tree.All(self._at.span(node))
+        if word == "true":
+            self._at.report(
+                "FC006",
+                "`where true` selects every object by accident",
+                self._at.span(node),
+                why="a selector that was left empty must not look like one that was meant",
+                help="write `where all` if every object is meant",
+            )
+        return self.expression(node, depth)
+
+    def _chain(self, node: Node, depth: int) -> tree.Expr:
+        operands, operators = node.children[::2], node.children[1::2]
+        levels = depth + len(operators)
+        left = self.expression(operands[0], levels)
+        for index, (operator, operand) in enumerate(zip(operators, operands[1:], strict=True)):
+            if levels - index > MAX_DEPTH:
+                continue  # the first operand has reported the depth
+            right = self.expression(operand, levels - index)
+            # the spans of the nodes, not of the operands, so that parentheses are under the carets
+            span = self._at.span(operands[0]).to(self._at.span(operand))
+            left = tree.Binary(str(operator), left, right, span, self._at.span(operator))
+        return left
+
+    def _prefix(self, node: Node, depth: int) -> tree.Expr:
+        operator, operand = node.children
+        return tree.Unary(str(operator), self.expression(operand, depth + 1), self._at.span(node))
+
+    def _comparison(self, node: Node, depth: int) -> tree.Expr:
+        tails = subtrees(node, "compare", "member", "state")
+        if len(tails) > 1:
+            self._report_chain(tails)
+        left, tail, span = self.expression(node.children[0], depth + 1), tails[0], self._at.span(node)
+        negated = bool(tokens(tail, "NOT"))
+        if tail.data == "state":
+            test = tree.StateTest(left, str(tail.children[-1]), span)
+            return tree.Unary("not", test, span) if negated else test
+        at = self._at.span(tail.children[0])
+        right = self.expression(tail.children[-1], depth + 1)
+        if tail.data == "member":
+            return tree.Binary(
+                "not in" if negated else "in", left, right, span, at.to(self._at.span(tail.children[-2]))
+            )
+        operator = str(tail.children[0])
+        if operator == "=":
+            self._at.report("FC009", "a single `=` does not compare", at, help="write `==` to compare")
+        return tree.Binary(operator, left, right, span, at)
+
+    def _report_chain(self, tails: list[Node]) -> None:
+        self._at.report(
+            "FC008",
+            "comparisons cannot be chained",
+            self._at.span(token_at(tails[1], 0)),
+            note="a second comparison",
+            labels=(Label(self._at.span(token_at(tails[0], 0)), "the first one"),),
+            why="`a < b < c` would compare the answer of `a < b` with `c`",
+            help="join two comparisons with `and`, or use parentheses: `a < b and b < c`",
+        )
+
+    def _fallback(self, node: Node, depth: int) -> tree.Expr:
+        operand = self.expression(node.children[0], depth + 1)
+        last = _ungrouped(node.children[2])
+        fallback = (
+            tree.Never(self._at.span(node.children[2]))
+            if _bare_word(last) == "never"
+            else self.expression(node.children[2], depth + 1)
+        )
+        return tree.Else(operand, fallback, self._at.span(node))
+
+    def _index(self, node: Node, depth: int) -> tree.Expr:
+        target = self.expression(node.children[0], depth + 1)
+        return tree.Index(target, self.expression(node.children[2], depth + 1), self._at.span(node))
+
+    def _literal(self, node: Node, depth: int) -> tree.Expr:
+        return self._at.literal(token_at(node, 0))
+
+    def _reference(self, node: Node, depth: int) -> tree.Expr:
+        span = self._at.span(node)
+        word = _bare_word(node)
+        if word in {"true", "false"}:
+            return tree.Literal("bool", word == "true", span)
+        if word == "now":
+            return tree.Now(span)
+        if word == "never":
+            self._at.report(
+                "FC025",
+                "`never` can only stand after `else`",
+                span,
+                help="write `a.last_login else never`; to test for an absent value, `a.last_login is absent`",
+            )
+            return tree.Never(span)
+        if word == "all":
+            self._at.report(
+                "FC007",
+                "`all` can only be the whole condition of a `where`",
+                span,
+                help="write `where all`, or leave `all` out",
+            )
+            return tree.All(span)
+        if word in NULL_WORDS:
+            self._at.report(
+                "FC024",
+                f"there is no `{word}` in this language",
+                span,
+                why="a value that is absent and a value that could not be read are different things",
+                help="test with `is absent` or `is present`, or say what absent means with `else`",
+            )
+        return tree.Reference(tuple(self._at.name(token) for token in tokens(node, "NAME")), span)
+
+    def _call(self, node: Node, depth: int) -> tree.Expr:
+        return tree.Call(self._at.name(token_at(node, 0)), self._items(node, depth), self._at.span(node))
+
+    def _list(self, node: Node, depth: int) -> tree.Expr:
+        return tree.ListLiteral(self._items(node, depth), self._at.span(node))
+
+    def _items(self, node: Node, depth: int) -> tuple[tree.Expr, ...]:
+        return tuple(self.expression(child, depth + 1) for child in node.children if isinstance(child, Tree))
+
+    def _group(self, node: Node, depth: int) -> tree.Expr:
+        return self.expression(node.children[1], depth + 1)
+
+    def _quantified(self, node: Node, depth: int) -> tree.Expr:
+        quantifier, inventory, row, where = self._over(node, depth)
+        return tree.Quantified(quantifier, inventory, row, where, self._at.span(node))
+
+    def _aggregate(self, node: Node, depth: int) -> tree.Expr:
+        function, inventory, row, where = self._over(node, depth)
+        marks = tokens(node, "OF")
+        of = self.expression(node.children[-1], depth + 1) if marks else None
+        if function == "count" and of is not None:
+            self._at.report(
+                "FC026",
+                "`count` counts objects and takes no `of`",
+                self._at.span(marks[0]),
+                help="leave out `of …`, or put the condition into the parentheses after `where`",
+            )
+        if function != "count" and of is None:
+            self._at.report(
+                "FC026",
+                f"`{function}` does not say of what",
+                self._at.span(node),
+                help=f"add the value after the parentheses: "
+                f"`{function} {inventory.text} as {row.text} where (…) of {row.text}.at`",
+            )
+        return tree.AggregateExpr(function, inventory, row, where, of, self._at.span(node))
+
+    def _over(self, node: Node, depth: int) -> tuple[str, tree.Name, tree.Name, tree.Expr]:
+        inventory, row = tokens(node, "NAME")
+        condition = node.children[6]
+        return (
+            str(node.children[0]),
+            self._at.name(inventory),
+            self._at.binding(row, "row"),
+            self.selector(condition, depth + 1),
+        )
+
+
+def _ungrouped(node: Child) -> Child:
+    while isinstance(node, Tree) and node.data == "group":
+        node = node.children[1]
+    return node
+
+
+def _bare_word(node: Child) -> str | None:
+    """Return the word if the node is a single name without a dot."""
+    if isinstance(node, Tree) and node.data == "reference" and len(node.children) == 1:
+        return str(node.children[0])
+    return None

@@ -1,0 +1,141 @@
+"""The words of the language: which clauses stand in which block, and what each terminal is called in a message.
+
+Parser, messages, recovery and editor support read these tables; a test holds them equal to the grammar.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+FILE: Final = "file"
+
+#: The clauses that each block takes, in canonical order. `file` is the block around everything.
+CLAUSES: Final[dict[str, tuple[str, ...]]] = {
+    FILE: ("workflow",),
+    "workflow": ("describe", "owner", "schedule", "param", "inventory", "verify", "propose", "approve", "act"),
+    "inventory": ("key", "incarnation", "fields", "scope", "deadline", "expect"),
+    "propose": ("where", "except", "limit", "show"),
+    "act": ("undo", "rate", "concurrency", "stop"),
+}
+
+#: Blocks whose entries are separated by commas, with the words that an entry starts with (empty: any name).
+LISTS: Final[dict[str, tuple[str, ...]]] = {
+    "verify": ("complete", "fresh", "snapshot", "visibility", "rows", "change", "count"),
+    "approve": ("expires",),
+    "fields": (),
+    "record": (),
+}
+
+#: The clauses that open a block of their own.
+BLOCK_CLAUSES: Final = frozenset({"workflow", "inventory", "verify", "propose", "approve", "act"})
+
+#: A short example of each clause, shown where one is missing or malformed.
+EXAMPLES: Final[dict[str, str]] = {
+    "workflow": "workflow disable_orphans { … }",
+    "describe": 'describe "what this clean-up does"',
+    "owner": 'owner "iam-team"',
+    "schedule": 'schedule cron "0 2 * * *" timezone "Europe/Berlin" catch up within 4h',
+    "param": "param idle: duration = 90d",
+    "inventory": "inventory people from hr.employees { … }",
+    "verify": "verify people { complete, fresh within 1h }",
+    "propose": "propose disable from accounts as a { … }",
+    "approve": 'approve disable { 2 of role "iam-admin" not by author, expires after 3d }',
+    "act": "act disable with directory.update(id: a.id, locked: true) { … }",
+    "key": "key id",
+    "incarnation": "incarnation entry_uuid",
+    "fields": "fields { id: text, owner: text? }",
+    "scope": 'scope environment == "production"',
+    "deadline": "deadline 10m",
+    "expect": 'expect id == "svc-canary"',
+    "where": "where a.last_login < now - 90d",
+    "except": "except in exemptions",
+    "limit": "limit 50, 5%",
+    "show": "show a.owner, a.last_login",
+    "undo": "undo directory.update(id: a.id, locked: false)",
+    "rate": "rate 10 per second",
+    "concurrency": "concurrency 4",
+    "stop": "stop after 3 failures or 1%",
+    "complete": "complete",
+    "fresh": "fresh within 1h",
+    "snapshot": "snapshot pinned",
+    "visibility": "visibility all",
+    "rows": "rows at least 100",
+    "change": "change at most 20%",
+    "count": "count agrees with hr.headcount",
+    "expires": "expires after 3d",
+}
+
+#: Words that start a quantifier or an aggregate when `NAME as` follows.
+QUANTIFIERS: Final = ("some", "no")
+AGGREGATES: Final = ("count", "min", "max", "sum")
+
+#: Words that stand for a value or an operator wherever a value is read; no parameter or row may take such a name.
+RESERVED: Final = frozenset(
+    {"true", "false", "now", "never", "all", "not", "and", "or", "in", "is", "else", "null", "nil", "none"}
+)
+
+#: What other languages call a missing value.
+NULL_WORDS: Final = frozenset({"null", "nil", "none", "None", "NULL", "Null", "undefined"})
+
+#: Terminals that are shown in a message by what they mean; every other word terminal is shown as it is written.
+_MEANINGS: Final[dict[str, str]] = {
+    "NAME": "a name",
+    "STRING": "a text in double quotes",
+    "NUMBER": "a number",
+    "QUANTITY": "a number with a unit",
+    "MOMENT": "a date or a time",
+    "LBRACE": "`{`",
+    "RBRACE": "`}`",
+    "LPAR": "`(`",
+    "RPAR": "`)`",
+    "LSQB": "`[`",
+    "RSQB": "`]`",
+    "COMMA": "`,`",
+    "COLON": "`:`",
+    "DOT": "`.`",
+    "OPTIONAL": "`?`",
+    "EQUAL": "`==`",
+    "UNEQUAL": "`!=`",
+    "AT_MOST": "`<=`",
+    "AT_LEAST": "`>=`",
+    "LESS": "`<`",
+    "GREATER": "`>`",
+    "ASSIGN": "`=`",
+    "PLUS": "`+`",
+    "MINUS": "`-`",
+    "STAR": "`*`",
+    "SLASH": "`/`",
+    "CLAIM_COUNT": "`count`",
+    "$END": "the end of the file",
+}
+
+#: Terminals that are neither words nor in `_MEANINGS`, and are never expected of anyone.
+IGNORED: Final = frozenset({"COMMENT", "WHITE"})
+
+#: What can begin a value, what can go on after one.
+VALUE_START: Final = frozenset({"NAME", "STRING", "NUMBER", "QUANTITY", "MOMENT", "LPAR", "LSQB"})
+VALUE_WORDS: Final = frozenset({"NOT", "MINUS", "SOME", "NO", "COUNT", "MIN", "MAX", "SUM"})
+AFTER_VALUE: Final = frozenset(
+    {
+        "OR", "AND", "NOT", "IN", "IS", "ELSE", "EQUAL", "UNEQUAL", "LESS", "AT_MOST", "GREATER", "AT_LEAST",
+        "ASSIGN", "PLUS", "MINUS", "STAR", "SLASH", "DOT", "LSQB",
+    }
+)  # fmt: skip
+
+#: The words that carry a value on, so that a line starting with one continues the line before.
+CONTINUATIONS: Final = frozenset({"or", "and", "not", "in", "is", "else", "of", "where", "as"})
+
+
+def word(terminal: str) -> str | None:
+    """Return the word that a keyword terminal is written as, or None for punctuation and literals."""
+    if terminal == "CLAIM_COUNT":
+        return "count"
+    if terminal in _MEANINGS or terminal in IGNORED:
+        return None
+    return terminal.lower()
+
+
+def meaning(terminal: str) -> str:
+    """Return what a terminal is called in a message."""
+    known = _MEANINGS.get(terminal)
+    return known if known is not None else f"`{terminal.lower()}`"
