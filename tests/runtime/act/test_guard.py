@@ -1,0 +1,263 @@
+"""The guard: each refusal alone, the caps as a table, and the one door that asks it."""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import fullcount.runtime
+from fullcount.dsl.codes import CODES
+from fullcount.runtime.act.guard import (
+    CHECKS,
+    ApprovalFacts,
+    EvidenceAge,
+    GuardInputs,
+    Purpose,
+    ground,
+    guard,
+)
+from fullcount.runtime.act.perform import perform_guarded
+from fullcount.runtime.connectors.base import ActCall, ActResult, Outcome
+from fullcount.runtime.evidence.refusal import Finding, Ground
+
+NOW = datetime(2026, 11, 30, 2, 0, tzinfo=UTC)
+DIGEST = "sha256:" + "7f" * 32
+
+ALLOWED = GuardInputs(
+    purpose=Purpose.ACT,
+    at=NOW,
+    plan_digest=DIGEST,
+    plan_state="applying",
+    approval=ApprovalFacts(DIGEST, NOW + timedelta(hours=1)),
+    halted=None,
+    versions_planned={"engine": "0.1.0", "directory": "1.0"},
+    versions_running={"engine": "0.1.0", "directory": "1.0"},
+    target_planned={"target.host": "corp", "user": "reader"},
+    target_acting={"target.host": "corp", "user": "writer"},
+    cap_count=10,
+    cap_percent=Decimal(5),
+    population=1000,
+    acts=9,
+    exemption=None,
+    evidence=(EvidenceAge("accounts", NOW - timedelta(minutes=59), timedelta(hours=1)),),
+    fence=7,
+    fence_current=7,
+)
+
+REFUSED = {
+    "nobody approved": (replace(ALLOWED, approval=None), "FC750"),
+    "the plan still waits": (replace(ALLOWED, plan_state="waiting"), "FC750"),
+    "a state nobody thought of": (replace(ALLOWED, plan_state="brand_new"), "FC750"),
+    "approval of another digest": (
+        replace(ALLOWED, approval=ApprovalFacts("sha256:" + "00" * 32, NOW + timedelta(hours=1))),
+        "FC751",
+    ),
+    "approval expired this instant": (replace(ALLOWED, approval=ApprovalFacts(DIGEST, NOW)), "FC752"),
+    "plan marked expired": (replace(ALLOWED, plan_state="expired"), "FC752"),
+    "superseded": (replace(ALLOWED, plan_state="superseded"), "FC753"),
+    "already used": (replace(ALLOWED, plan_state="applied"), "FC754"),
+    "halted": (replace(ALLOWED, halted="pager"), "FC755"),
+    "halted without a reason": (replace(ALLOWED, halted=""), "FC755"),
+    "another engine": (replace(ALLOWED, versions_running={"engine": "0.2.0", "directory": "1.0"}), "FC756"),
+    "another connector": (replace(ALLOWED, versions_running={"engine": "0.1.0", "directory": "1.1"}), "FC757"),
+    "a connector that is missing": (replace(ALLOWED, versions_running={"engine": "0.1.0"}), "FC757"),
+    "a connector the plan does not know": (
+        replace(ALLOWED, versions_running={"engine": "0.1.0", "directory": "1.0", "hr": "1"}),
+        "FC757",
+    ),
+    "another target": (replace(ALLOWED, target_acting={"target.host": "test"}), "FC758"),
+    "a target fact that is missing": (replace(ALLOWED, target_acting={"user": "writer"}), "FC758"),
+    "a target fact too many": (
+        replace(ALLOWED, target_acting={"target.host": "corp", "target.database": "x"}),
+        "FC758",
+    ),
+    "a plan without a target": (replace(ALLOWED, target_planned={"user": "reader"}), "FC758"),
+    "cap by number reached": (replace(ALLOWED, acts=10), "FC759"),
+    "cap by share reached": (replace(ALLOWED, cap_count=None, cap_percent=Decimal("0.9")), "FC759"),
+    "plan over its cap": (replace(ALLOWED, plan_state="over_cap"), "FC759"),
+    "exempted meanwhile": (replace(ALLOWED, exemption="on list `exemptions`, by ana: audit"), "FC760"),
+    "evidence one second too old": (
+        replace(ALLOWED, evidence=(EvidenceAge("people", NOW - timedelta(hours=1, seconds=1), timedelta(hours=1)),)),
+        "FC761",
+    ),
+    "evidence without a stated age": (replace(ALLOWED, evidence=(EvidenceAge("people", NOW, None),)), "FC761"),
+    "evidence from the future": (
+        replace(ALLOWED, evidence=(EvidenceAge("people", NOW + timedelta(seconds=1), timedelta(hours=1)),)),
+        "FC761",
+    ),
+    "the lease went to another run": (replace(ALLOWED, fence_current=8), "FC762"),
+    "the lease is gone": (replace(ALLOWED, fence_current=None), "FC762"),
+}
+
+
+@pytest.mark.requirement("R24", "R28", "R39")
+@pytest.mark.parametrize("case", REFUSED)
+def test_each_ground_alone_forbids_the_act(case):
+    """One fact that is not as it must be is enough to forbid, and it is named by its own code."""
+    inputs, code = REFUSED[case]
+    finding = guard(inputs)
+    assert finding is not None
+    assert finding.code == code
+    assert code in CODES
+
+
+def test_nothing_in_the_way_allows_the_act():
+    """The case that all refusals above differ from in one fact is allowed."""
+    assert guard(ALLOWED) is None
+
+
+@pytest.mark.requirement("R24")
+async def test_the_connector_is_not_called_when_the_guard_forbids():
+    """A forbidden act never reaches the connector."""
+
+    class Actor:
+        calls = 0
+
+        async def perform(self, call: ActCall) -> ActResult:
+            self.calls += 1
+            return ActResult(Outcome.DONE)
+
+    actor = Actor()
+    for inputs, code in REFUSED.values():
+        answer = await perform_guarded(actor, None, inputs)
+        assert isinstance(answer, Finding)
+        assert answer.code == code
+    assert actor.calls == 0
+    assert await perform_guarded(actor, None, ALLOWED) == ActResult(Outcome.DONE)
+    assert actor.calls == 1
+
+
+@pytest.mark.parametrize(
+    ("population", "percent", "allowed"),
+    [
+        (0, 10, 0),
+        (1, 10, 0),
+        (2, 10, 0),
+        (3, 10, 0),
+        (9, 10, 0),
+        (10, 10, 1),
+        (11, 10, 1),
+        (99, 10, 9),
+        (100, 10, 10),
+        (101, 10, 10),
+        (1, 100, 1),
+        (3, 50, 1),
+        (101, 0, 0),
+        (200, Decimal("0.5"), 1),
+        (199, Decimal("0.5"), 0),
+    ],
+)
+def test_a_share_is_rounded_down_so_that_a_small_population_allows_none(population, percent, allowed):
+    """Exactly the rounded-down share may be acted on, and not one more."""
+    base = replace(ALLOWED, cap_count=None, cap_percent=Decimal(percent), population=population)
+    may = [n for n in range(population + 2) if guard(replace(base, acts=n)) is None]
+    assert may == list(range(allowed))
+
+
+@pytest.mark.parametrize(
+    ("count", "percent", "population", "allowed"),
+    [
+        (0, None, 100, 0),
+        (0, Decimal(100), 100, 0),
+        (5, Decimal(100), 100, 5),
+        (100, Decimal(5), 100, 5),
+        (1, Decimal(1), 99, 0),
+        (None, None, 3, 3),
+    ],
+)
+def test_the_stricter_cap_binds_and_zero_means_none(count, percent, population, allowed):
+    """Both halves hold; 0 is a cap like any other; without a cap the population itself is one."""
+    base = replace(ALLOWED, cap_count=count, cap_percent=percent, population=population)
+    assert [guard(replace(base, acts=n)) is None for n in range(allowed + 2)] == [True] * allowed + [False] * 2
+
+
+@given(
+    count=st.none() | st.integers(0, 50),
+    percent=st.none() | st.decimals(0, 100, places=2),
+    population=st.integers(0, 500),
+)
+def test_acts_never_exceed_either_half_of_the_cap(count, percent, population):
+    """Acting as long as the guard allows ends at or below each half."""
+    acts = 0
+    while guard(replace(ALLOWED, cap_count=count, cap_percent=percent, population=population, acts=acts)) is None:
+        acts += 1
+    assert acts <= population
+    assert count is None or acts <= count
+    assert percent is None or acts * 100 <= percent * population
+
+
+def test_undo_is_not_held_up_by_what_protects_from_acting():
+    """Bringing back what was approved away needs no fresh evidence, no live approval and no cap."""
+    inputs = replace(
+        ALLOWED, purpose=Purpose.UNDO, plan_state="applied", approval=None, acts=10**6, exemption="x", cap_count=0
+    )
+    inputs = replace(inputs, evidence=(EvidenceAge("a", NOW - timedelta(days=9), timedelta(hours=1)),))
+    assert guard(inputs) is None
+
+
+@pytest.mark.parametrize(
+    ("change", "code"),
+    [
+        ({"halted": "pager"}, "FC755"),
+        ({"fence_current": 8}, "FC762"),
+        ({"target_acting": {"target.host": "test"}}, "FC758"),
+        ({"plan_state": "approved"}, "FC750"),
+    ],
+)
+def test_undo_is_still_a_write_and_guarded_as_one(change, code):
+    """A halt, a lost lease, another target and a plan that was never applied forbid an undo too."""
+    inputs = (
+        replace(ALLOWED, purpose=Purpose.UNDO, plan_state="applied", **change)
+        if "plan_state" not in change
+        else (replace(ALLOWED, purpose=Purpose.UNDO, **change))
+    )
+    finding = guard(inputs)
+    assert finding is not None
+    assert finding.code == code
+
+
+def test_the_ground_decides_how_the_command_ends():
+    """Old evidence is a refusal by evidence, a replaced plan is stale, the rest is policy."""
+    grounds = {code: ground(guard(inputs)) for inputs, code in REFUSED.values()}
+    assert grounds["FC761"] is Ground.EVIDENCE
+    assert grounds["FC753"] is Ground.STALE
+    assert {g for code, g in grounds.items() if code not in {"FC753", "FC754", "FC761"}} == {Ground.POLICY}
+
+
+def test_findings_speak_in_words_and_lower_case():
+    """Messages start in lower case (or with a name) and do not show types of the host language."""
+    for inputs, _ in REFUSED.values():
+        message = guard(inputs).message
+        assert message[0].islower() or message[0] == "`"
+        assert "None" not in message
+        assert "datetime" not in message
+
+
+def _calls_of(attribute: str) -> dict[str, int]:
+    root = Path(next(iter(fullcount.runtime.__path__)))
+    found: dict[str, int] = {}
+    for path in root.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Attribute) and node.attr == attribute:
+                name = str(path.relative_to(root))
+                found[name] = found.get(name, 0) + 1
+    return found
+
+
+@pytest.mark.requirement("R24")
+def test_perform_is_reached_through_one_door_only():
+    """No module of the run time mentions a connector's `perform` but the door that asks the guard first."""
+    assert _calls_of("perform") == {"act/perform.py": 1}
+
+
+def test_every_check_is_reached_by_some_refusal():
+    """The table above has a case for each check of the guard, so that none can be dropped unnoticed."""
+    for check in CHECKS:
+        assert any(check(inputs) is not None for inputs, _ in REFUSED.values()), check
