@@ -24,7 +24,7 @@ from fullcount.runtime.evidence.envelope import Wire
 from fullcount.runtime.plan.caps import effective_cap, written_percent
 from fullcount.runtime.plan.document import CLOCK_PARTS, KeptGroup, PlanDocument, PlanRow, UndecidedRow
 
-COMMENTARY: Final = frozenset({"sensitivity"})
+COMMENTARY: Final = frozenset({"sensitivity", "since"})
 """Top-level parts that say something about the facts at one instant."""
 
 ROW_COMMENTARY: Final = frozenset({"shown", "risk", "notes"})

@@ -85,6 +85,17 @@ class Sensitivity(Wire):
 
     change: str
     candidates: int
+    closest: str | None = None
+    """The kept object that this value would take first, and how near it is: `svc-mailer (89 d)`."""
+
+
+class Since(Wire):
+    """What came and went since the plan before this one of the same proposal."""
+
+    plan_id: str
+    created_at: AwareDatetime
+    new: int
+    gone: int
 
 
 class Sums(Wire):
@@ -136,6 +147,7 @@ class PlanDocument(Wire):
     undecided: tuple[UndecidedRow, ...]
     kept: tuple[KeptGroup, ...]
     sensitivity: tuple[Sensitivity, ...] = ()
+    since: Since | None = None
     notes: tuple[str, ...] = ()
     merkle_root: str
     digest: str
