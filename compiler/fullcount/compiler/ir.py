@@ -195,7 +195,8 @@ class Call:
 class Some:
     """A row of `inventory` exists for which `where` holds. `no X …` is `Not(Some(…))`.
 
-    `where` already contains the scope of the inventory. It may refer to rows of enclosing variables.
+    `where` already contains the scope of the inventory. It may refer to rows of enclosing variables. `head` is the
+    place of the quantifier and the name of the inventory.
     """
 
     inventory: str
@@ -203,11 +204,12 @@ class Some:
     where: Expr
     type: Type = BOOL
     span: Span = field(default=NOWHERE, compare=False)
+    head: Span = field(default=NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """`function` is `count`, `min`, `max` or `sum`; `of` is None exactly for `count`. `where` as in `Some`."""
+    """`function` is `count`, `min`, `max` or `sum`; `of` is None exactly for `count`. `where`, `head` as in `Some`."""
 
     function: str
     inventory: str
@@ -216,6 +218,7 @@ class Aggregate:
     of: Expr | None
     type: Type
     span: Span = field(default=NOWHERE, compare=False)
+    head: Span = field(default=NOWHERE, compare=False)
 
 
 Expr = (

@@ -60,12 +60,16 @@ class Inventory:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """One use of an inventory by a proposal, its direction, and the claims that the direction needs."""
+    """One use of an inventory by a proposal, its direction, and the claims that the direction needs.
+
+    `span` is the whole expression, `head` the part that names the inventory.
+    """
 
     inventory: str
     direction: Direction
     claims: tuple[Claim, ...]
     span: Span = field(default=ir.NOWHERE, compare=False)
+    head: Span = field(default=ir.NOWHERE, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

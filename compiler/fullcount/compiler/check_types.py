@@ -1,0 +1,210 @@
+"""Tree to typed program: every expression of a workflow checked in its place.
+
+It makes the parts of the program that checked and reports the others; evidence, approval and caps are checked by later
+phases over what this one made.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fullcount.compiler import ir, program
+from fullcount.compiler.environment import Context, Env, Place
+from fullcount.compiler.expressions import Checker
+from fullcount.compiler.names import BoundInventory
+from fullcount.compiler.operations import Target, check_act_calls
+from fullcount.compiler.polarity import Polarity
+from fullcount.compiler.presence import facts_when
+from fullcount.compiler.report import did_you_mean, error, warning
+from fullcount.compiler.values import Value
+from fullcount.compiler.walk import mentions_row
+from fullcount.dsl import tree
+from fullcount.dsl.source import Span
+
+
+def check_params(checker: Checker) -> tuple[program.Param, ...]:
+    """Check the defaults of parameters: constants of the declared type."""
+    made: list[program.Param] = []
+    for name, bound in checker.context.names.params.items():
+        if bound is None:
+            continue
+        default: Value | None = None
+        if bound.decl.default is not None:
+            typed = checker.value(bound.decl.default, Env(Place.ARGUMENT))
+            if typed is None:
+                continue
+            if not isinstance(typed.expr, ir.Const) or typed.type != bound.type:
+                error(
+                    checker.context.sink,
+                    "FC216",
+                    f"the default of `{name}` must be a `{bound.type}` written out",
+                    bound.decl.default.span,
+                    note=f"this is `{typed.type}`" if typed.type != bound.type else "this is not a constant",
+                    help=f"give a constant of type `{bound.type}`",
+                )
+                continue
+            default = typed.expr.value
+        made.append(program.Param(name, bound.type, default))
+    return tuple(made)
+
+
+def check_inventory(checker: Checker, bound: BoundInventory) -> program.Inventory:
+    """Check the scope and the canaries of an inventory, remember them in `bound`, and make its part of the program."""
+    decl, resource = bound.decl, bound.resource
+    if decl.scope is not None:
+        env = Env(Place.SCOPE, bare=bound, polarity=Polarity.MIXED)
+        bound.scope = _own_condition(checker, decl.scope, env, bound)
+    expects = (_own_condition(checker, each, Env(Place.EXPECT, bare=bound), bound) for each in decl.expects)
+    bound.expects = tuple(each for each in expects if each is not None)
+    if decl.deadline is not None and decl.deadline <= 0:
+        error(
+            checker.context.sink,
+            "FC308",
+            "a deadline of nothing leaves no time to read",
+            decl.head_span,
+            help="write `deadline 10m`, or remove it",
+        )
+    return program.Inventory(
+        name=bound.name,
+        source=resource.source,
+        resource=resource.name,
+        key=resource.key,
+        incarnation=None if decl.incarnation is None else decl.incarnation.text,
+        version=resource.version,
+        fields=dict(bound.fields),
+        scope=bound.scope,
+        deadline=decl.deadline,
+        expects=bound.expects,
+        consistency=resource.consistency,
+        lookup_fields=resource.lookup_fields,
+        span=decl.span,
+    )
+
+
+def _own_condition(checker: Checker, node: tree.Expr, env: Env, bound: BoundInventory) -> ir.Expr | None:
+    condition = checker.condition(node, env)
+    if condition is not None and not mentions_row(condition, ir.SELF):
+        error(
+            checker.context.sink,
+            "FC217",
+            f"this never looks at an object of `{bound.name}`",
+            node.span,
+            help="name one of its fields",
+        )
+        return None
+    return condition
+
+
+def check_proposal(
+    checker: Checker, decl: tree.ProposeDecl, comments: Sequence[tree.Comment]
+) -> program.Proposal | None:
+    """Check the rule, the exemptions and the shown values of a proposal."""
+    context = checker.context
+    base = context.names.inventory(decl.inventory, context.sink)
+    if base is None:
+        return None
+    row = decl.row.text
+    if row in context.names.params:
+        error(
+            context.sink,
+            "FC111",
+            f"`{row}` is already the name of a parameter",
+            decl.row.span,
+            help="give the row another name",
+        )
+        return None
+    env = Env(Place.RULE, rows={row: base})
+    where = _rule(checker, decl, env)
+    excepts = [_exemption(checker, each, env) for each in decl.excepts]
+    selected = env.knowing(facts_when(where, True)) if where is not None else replace(env, lenient=True)
+    shown = [_shown(checker, each, replace(selected, place=Place.SHOW), comments) for each in decl.show]
+    if where is None or None in excepts or None in shown:
+        return None
+    return program.Proposal(
+        name=decl.name.text,
+        inventory=base.name,
+        row=row,
+        where=where,
+        excepts=tuple(each for each in excepts if each is not None),
+        limit=None if decl.limit is None else program.Limit(decl.limit.count, decl.limit.percent),
+        show=tuple(each for each in shown if each is not None),
+        uses=(),
+        where_text=text_of(context, decl.where.span, comments),
+        span=decl.span,
+    )
+
+
+def _rule(checker: Checker, decl: tree.ProposeDecl, env: Env) -> ir.Expr | None:
+    if isinstance(decl.where, tree.All):
+        return ir.TRUE
+    where = checker.condition(decl.where, env)
+    if where is not None and not mentions_row(where, decl.row.text):
+        warning(
+            checker.context.sink,
+            "FC218",
+            f"this rule never looks at `{decl.row.text}`, so it selects every object or none",
+            decl.where.span,
+            why="a rule that forgets the object it is about is the quickest way to act on all of them",
+            help=f"name a field of `{decl.row.text}`",
+        )
+    return where
+
+
+def _exemption(checker: Checker, decl: tree.ExceptDecl, env: Env) -> program.Exemption | None:
+    if decl.list_name is not None:
+        lists = checker.context.names.catalog.exemption_lists()
+        if decl.list_name.text in lists:
+            return program.Exemption(decl.list_name.text, None)
+        error(
+            checker.context.sink,
+            "FC119",
+            f"there is no exemption list `{decl.list_name.text}` in this workspace",
+            decl.list_name.span,
+            why="without the list nobody on it would be kept",
+            help=did_you_mean(decl.list_name.text, lists, "exemption lists"),
+        )
+        return None
+    if decl.condition is None:
+        return None
+    # an object is kept unless the condition is proven false: it stands as if negated
+    condition = checker.condition(decl.condition, env.flipped())
+    return None if condition is None else program.Exemption(None, condition)
+
+
+def _shown(checker: Checker, node: tree.Expr, env: Env, comments: Sequence[tree.Comment]) -> program.Shown | None:
+    typed = checker.value(node, env)
+    return None if typed is None else program.Shown(text_of(checker.context, node.span, comments), typed.expr)
+
+
+def check_act(
+    checker: Checker, decl: tree.ActDecl, proposal: program.Proposal | None
+) -> tuple[program.OperationCall, program.OperationCall | None] | None:
+    """Check the operation of an act and its undo over the base row of its proposal.
+
+    `proposal` is None if it did not check; the operation is then checked without knowing what its rule says.
+    """
+    names = checker.context.names
+    declared = names.proposals.get(decl.proposal.text)
+    base = None if declared is None else names.inventories.get(declared.inventory.text)
+    if declared is None or base is None:
+        return None
+    env = Env(Place.ARGUMENT, rows={declared.row.text: base}, polarity=Polarity.MIXED)
+    env = replace(env, lenient=True) if proposal is None else env.knowing(facts_when(proposal.where, True))
+    return check_act_calls(checker, decl, Target(base, declared.row.text), env)
+
+
+_QUOTED_OR_SPACE = re.compile(r'("(?:[^"\\\n]|\\[^\n])*")|\s+')
+
+
+def text_of(context: Context, span: Span, comments: Sequence[tree.Comment]) -> str:
+    """Return the text of a span as written, on one line and without comments; texts in quotes stay as they are."""
+    pieces: list[str] = []
+    at = span.start
+    for comment in comments:
+        if span.start <= comment.span.start and comment.span.end <= span.end:
+            pieces.append(context.source.text[at : comment.span.start])
+            at = comment.span.end
+    pieces.append(context.source.text[at : span.end])
+    return _QUOTED_OR_SPACE.sub(lambda match: match.group(1) or " ", "".join(pieces)).strip()

@@ -1,0 +1,90 @@
+"""What an expression may see where it stands: rows, flow facts, polarity, and what its place allows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from fullcount.compiler import ir
+from fullcount.compiler.names import BoundInventory, Names
+from fullcount.compiler.polarity import Polarity
+from fullcount.compiler.types import Type
+from fullcount.dsl.diagnostics import Diagnostics
+from fullcount.dsl.source import Source, Span
+
+MAX_QUOTED = 60
+
+
+class Place(Enum):
+    """Where an expression stands. Only a rule may look at other inventories."""
+
+    RULE = "a rule"
+    SCOPE = "a `scope`"
+    EXPECT = "an `expect`"
+    SHOW = "`show`"
+    ARGUMENT = "an argument of an operation"
+
+
+@dataclass(frozen=True, slots=True)
+class Env:
+    """The surroundings of an expression.
+
+    `bare`: the inventory whose fields are written without a row variable (in `scope` and `expect`). `facts`: the
+    expressions that flow typing knows to be present here. `lenient` is set behind a part that failed, whose facts are
+    not known: absence is then not reported.
+    """
+
+    place: Place
+    rows: Mapping[str, BoundInventory] = field(default_factory=dict)
+    bare: BoundInventory | None = None
+    facts: frozenset[ir.Expr] = frozenset()
+    polarity: Polarity = Polarity.POSITIVE
+    lenient: bool = False
+
+    def flipped(self) -> Env:
+        """The surroundings under one more negation."""
+        return replace(self, polarity=self.polarity.flipped())
+
+    def at(self, polarity: Polarity) -> Env:
+        """The same surroundings at another polarity."""
+        return replace(self, polarity=polarity)
+
+    def knowing(self, facts: frozenset[ir.Expr]) -> Env:
+        """The same surroundings with more expressions known to be present."""
+        return replace(self, facts=self.facts | facts)
+
+    def with_row(self, row: str, inventory: BoundInventory) -> Env:
+        """The surroundings inside a quantifier that binds `row`."""
+        return replace(self, rows={**self.rows, row: inventory})
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A checked value: the expression and whether it may be absent where it stands.
+
+    `declared_optional` is what the declaration says before flow typing.
+    """
+
+    expr: ir.Expr
+    optional: bool
+    declared_optional: bool
+
+    @property
+    def type(self) -> Type:
+        """The type of the value."""
+        return self.expr.type
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What every check of one workflow shares."""
+
+    names: Names
+    source: Source
+    sink: Diagnostics
+
+    def quote(self, span: Span) -> str:
+        """Return the source text of a span on one line and not too long, for messages."""
+        text = " ".join(self.source.slice(span).split())
+        return text if len(text) <= MAX_QUOTED else text[: MAX_QUOTED - 1] + "…"

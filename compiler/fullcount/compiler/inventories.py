@@ -1,0 +1,188 @@
+"""An inventory against the resource that its source declares: existence, field types, key and incarnation.
+
+What a workflow says of a field is never believed over what the connector declares of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fullcount.compiler.catalog import Catalog, Resource
+from fullcount.compiler.report import did_you_mean, error
+from fullcount.compiler.typenames import field_type
+from fullcount.compiler.types import FieldType
+from fullcount.dsl import tree
+from fullcount.dsl.diagnostics import Diagnostics, Label
+
+
+def bind_resource(decl: tree.InventoryDecl, catalog: Catalog, sink: Diagnostics) -> Resource | None:
+    """Return the declared resource that an inventory reads, or None with a finding."""
+    return find_resource(decl.resource, catalog, sink)
+
+
+def find_resource(path: tree.Dotted, catalog: Catalog, sink: Diagnostics) -> Resource | None:
+    """Return the resource at `source.resource`, or None with a finding. The source is the first part of the path."""
+    source, rest = path.parts[0], path.parts[1:]
+    if source.text not in catalog.sources():
+        error(
+            sink,
+            "FC102",
+            f"there is no source `{source.text}` in this workspace",
+            source.span,
+            help=did_you_mean(source.text, catalog.sources(), "sources"),
+        )
+        return None
+    resources = catalog.resources(source.text)
+    wanted = ".".join(part.text for part in rest)
+    if wanted in resources:
+        return resources[wanted]
+    span = rest[0].span.to(rest[-1].span) if len(rest) > 0 else source.span
+    message = (
+        f"source `{source.text}` has no resource `{wanted}`"
+        if len(rest) > 0
+        else f"`{source.text}` names a source, not one of its resources"
+    )
+    error(sink, "FC103", message, span, help=did_you_mean(wanted, resources, "resources"))
+    return None
+
+
+def declared_fields(
+    decl: tree.InventoryDecl, resource: Resource, sink: Diagnostics
+) -> tuple[dict[str, FieldType], frozenset[str]]:
+    """Return the declared fields that check, and the names of those that were reported."""
+    good: dict[str, FieldType] = {}
+    failed: set[str] = set()
+    places: dict[str, tree.Name] = {}
+    for declared in decl.fields:
+        name = declared.name
+        if name.text in places:
+            error(
+                sink,
+                "FC101",
+                f"field `{name.text}` is declared twice",
+                name.span,
+                labels=(Label(places[name.text].span, "first declared here"),),
+                help="remove one of them",
+            )
+            continue
+        places[name.text] = name
+        checked = _field(declared, resource, sink)
+        if checked is None:
+            failed.add(name.text)
+        else:
+            good[name.text] = checked
+    return good, frozenset(failed)
+
+
+def _field(declared: tree.FieldDecl, resource: Resource, sink: Diagnostics) -> FieldType | None:
+    name = declared.name.text
+    full = f"{resource.source}.{resource.name}"
+    if name not in resource.fields:
+        error(
+            sink,
+            "FC104",
+            f"`{full}` has no field `{name}`",
+            declared.name.span,
+            help=did_you_mean(name, resource.fields, "fields"),
+        )
+        return None
+    said = field_type(declared.type, sink)
+    if said is None:
+        return None
+    actual = resource.fields[name]
+    if said.type != actual.type:
+        error(
+            sink,
+            "FC105",
+            f"field `{name}` is declared `{said}`, but `{full}` gives it as `{actual}`",
+            declared.type.span,
+            why="nothing is converted on the way: a rule would compare values of another kind than the source has",
+            help=f"write `{name}: {actual}`",
+        )
+        return None
+    if actual.optional and not said.optional:
+        error(
+            sink,
+            "FC105",
+            f"field `{name}` is declared as always there, but `{full}` gives it as `{actual}`",
+            declared.type.span,
+            why="rules could then not say what an absent value means",
+            help=f"write `{name}: {actual}`",
+        )
+        return None
+    return said
+
+
+def check_identity(
+    decl: tree.InventoryDecl,
+    resource: Resource,
+    fields: Mapping[str, FieldType],
+    failed: frozenset[str],
+    sink: Diagnostics,
+) -> None:
+    """Report a key or incarnation that is not what the resource identifies its objects by."""
+    for name in (*decl.key, *((decl.incarnation,) if decl.incarnation is not None else ())):
+        if name.text not in fields and name.text not in failed:
+            error(
+                sink,
+                "FC110",
+                f"`{name.text}` is not among the declared fields of `{decl.name.text}`",
+                name.span,
+                help=_declare(name.text, decl, resource) or did_you_mean(name.text, fields, "declared fields"),
+            )
+    key = ", ".join(resource.key)
+    if {name.text for name in decl.key} != set(resource.key) or len(decl.key) != len(resource.key):
+        error(
+            sink,
+            "FC106",
+            f"`{resource.source}.{resource.name}` identifies its objects by `{key}`",
+            decl.key[0].span.to(decl.key[-1].span) if len(decl.key) > 0 else decl.head_span,
+            note="not the key of this resource",
+            why="by another field two objects could be taken for one, and the wrong one acted on",
+            help=f"write `key {key}`",
+        )
+    for name in decl.key:
+        if name.text in fields and fields[name.text].optional:
+            error(
+                sink,
+                "FC106",
+                f"key field `{name.text}` is declared as possibly absent",
+                name.span,
+                help=f"declare it as `{name.text}: {fields[name.text].type}`",
+            )
+    if decl.incarnation is not None:
+        _incarnation(decl.incarnation, resource, fields, sink)
+
+
+def _incarnation(name: tree.Name, resource: Resource, fields: Mapping[str, FieldType], sink: Diagnostics) -> None:
+    declared = resource.incarnation
+    if declared is not None and name.text != declared:
+        error(
+            sink,
+            "FC107",
+            f"`{resource.source}.{resource.name}` tells a recreated object by `{declared}`, not by `{name.text}`",
+            name.span,
+            why="an object made anew under the same key would pass for the one that was approved",
+            help=f"write `incarnation {declared}`",
+        )
+    elif name.text in fields and fields[name.text].optional:
+        error(
+            sink,
+            "FC107",
+            f"incarnation field `{name.text}` may be absent",
+            name.span,
+            why="two objects without it could not be told apart",
+            help="use a field that every object has",
+        )
+
+
+def _declare(name: str, decl: tree.InventoryDecl, resource: Resource) -> str:
+    """Return help that adds a field the source has but the inventory did not ask for; empty if it has no such field."""
+    if name not in resource.fields:
+        return ""
+    return f"add `{name}: {resource.fields[name]}` to the fields of `{decl.name.text}`"
+
+
+def missing_field_help(name: str, decl: tree.InventoryDecl, resource: Resource, fields: Mapping[str, FieldType]) -> str:
+    """Return help for a field that a rule uses and the inventory does not declare."""
+    return _declare(name, decl, resource) or did_you_mean(name, fields, "declared fields")

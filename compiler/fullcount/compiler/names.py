@@ -1,0 +1,126 @@
+"""What the names of one workflow stand for: inventories bound to declared resources, parameters, proposals.
+
+The phase guarantees that every later phase finds a name at most once. A declaration that failed is remembered as
+failed, so that its uses are not reported a second time; it never becomes part of a program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from fullcount.compiler import ir
+from fullcount.compiler.catalog import Catalog, Resource
+from fullcount.compiler.inventories import bind_resource, check_identity, declared_fields
+from fullcount.compiler.report import did_you_mean, error
+from fullcount.compiler.typenames import scalar_type
+from fullcount.compiler.types import FieldType, Type
+from fullcount.dsl import tree
+from fullcount.dsl.diagnostics import Diagnostics, Label
+
+
+@dataclass(slots=True)
+class BoundInventory:
+    """An inventory with what it is bound to. `scope` and `expects` are filled in when types are checked.
+
+    `failed` names the declared fields that did not check, so that a use of one is not reported again.
+    """
+
+    decl: tree.InventoryDecl
+    resource: Resource
+    fields: Mapping[str, FieldType]
+    failed: frozenset[str]
+    scope: ir.Expr | None = None
+    expects: tuple[ir.Expr, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name under which rules use it."""
+        return self.decl.name.text
+
+
+@dataclass(frozen=True, slots=True)
+class BoundParam:
+    """A parameter with its type."""
+
+    decl: tree.ParamDecl
+    type: Type
+
+
+@dataclass(slots=True)
+class Names:
+    """Every name of one workflow. A None is a declaration that failed and was reported."""
+
+    workflow: tree.Workflow
+    catalog: Catalog
+    inventories: dict[str, BoundInventory | None] = field(default_factory=dict)
+    params: dict[str, BoundParam | None] = field(default_factory=dict)
+    proposals: dict[str, tree.ProposeDecl] = field(default_factory=dict)
+    used_params: set[str] = field(default_factory=set)
+    used_inventories: set[str] = field(default_factory=set)
+
+    def inventory(self, name: tree.Name, sink: Diagnostics) -> BoundInventory | None:
+        """Return the inventory called `name`; an unknown one is reported, a failed one is not."""
+        self.used_inventories.add(name.text)
+        if name.text in self.inventories:
+            return self.inventories[name.text]
+        error(
+            sink,
+            "FC108",
+            f"there is no inventory `{name.text}` in this workflow",
+            name.span,
+            help=did_you_mean(name.text, self.inventories, "inventories"),
+        )
+        return None
+
+
+def resolve_names(workflow: tree.Workflow, catalog: Catalog, sink: Diagnostics) -> Names:
+    """Bind the inventories, parameters and proposals of a workflow; report what is unknown, wrong or said twice."""
+    names = Names(workflow, catalog)
+    for param in unique(workflow.params, "parameter", sink):
+        bound = scalar_type(param.type, sink)
+        names.params[param.name.text] = None if bound is None else BoundParam(param, bound)
+    for inventory in unique(workflow.inventories, "inventory", sink):
+        names.inventories[inventory.name.text] = _bind(inventory, catalog, sink)
+    for proposal in unique(workflow.proposals, "proposal", sink):
+        names.proposals[proposal.name.text] = proposal
+    return names
+
+
+def _bind(decl: tree.InventoryDecl, catalog: Catalog, sink: Diagnostics) -> BoundInventory | None:
+    resource = bind_resource(decl, catalog, sink)
+    if resource is None:
+        return None
+    fields, failed = declared_fields(decl, resource, sink)
+    check_identity(decl, resource, fields, failed, sink)
+    return BoundInventory(decl, resource, fields, failed)
+
+
+Named = TypeVar("Named", tree.ParamDecl, tree.InventoryDecl, tree.ProposeDecl, tree.FieldDecl, tree.Workflow)
+
+
+def unique(declarations: Iterable[Named], what: str, sink: Diagnostics) -> list[Named]:
+    """Return the first declaration of each name; report the others."""
+    first: dict[str, Named] = {}
+    for declaration in declarations:
+        name = declaration.name
+        if name.text in first:
+            said_twice(what, name, first[name.text].name, sink)
+        else:
+            first[name.text] = declaration
+    return list(first.values())
+
+
+def said_twice(what: str, name: tree.Name, first: tree.Name, sink: Diagnostics) -> None:
+    """Report a second declaration of the same thing."""
+    error(
+        sink,
+        "FC101",
+        f"{what} `{name.text}` is declared twice",
+        name.span,
+        note="declared again here",
+        labels=(Label(first.span, "first declared here"),),
+        why="with two declarations nobody can say which one an act would follow",
+        help="remove one of them, or give it another name",
+    )

@@ -1,0 +1,162 @@
+"""Names used as values: fields of rows, bare fields of an inventory's own clauses, parameters, keys of maps."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fullcount.compiler import ir
+from fullcount.compiler.environment import Env, Typed
+from fullcount.compiler.inventories import missing_field_help
+from fullcount.compiler.names import BoundInventory
+from fullcount.compiler.report import did_you_mean, error
+from fullcount.compiler.types import TEXT, MapOf
+from fullcount.dsl import tree
+from fullcount.dsl.source import Span
+
+if TYPE_CHECKING:
+    from fullcount.compiler.expressions import Checker
+
+
+def reference(checker: Checker, node: tree.Reference, env: Env) -> Typed | None:
+    """Resolve a name or a dotted path to a field or a parameter."""
+    head, rest = node.parts[0], node.parts[1:]
+    if len(rest) == 0:
+        return _bare(checker, head, env)
+    if env.bare is not None:
+        _dotted_where_bare(checker, node, env, env.bare)
+        return None
+    inventory = env.rows.get(head.text)
+    if inventory is None:
+        _unknown_row(checker, head, env)
+        return None
+    if len(rest) > 1:
+        _no_parts(checker, f"{head.text}.{rest[0].text}", rest[1], inventory.fields.get(rest[0].text))
+        return None
+    return _field(checker, head.text, inventory, rest[0], node.span, env)
+
+
+def _bare(checker: Checker, name: tree.Name, env: Env) -> Typed | None:
+    names, sink = checker.context.names, checker.context.sink
+    is_field = env.bare is not None and (name.text in env.bare.fields or name.text in env.bare.failed)
+    if name.text in names.params:
+        names.used_params.add(name.text)
+        if is_field:
+            error(
+                sink,
+                "FC111",
+                f"`{name.text}` is both a parameter and a field here",
+                name.span,
+                why="a rule must not depend on which of the two wins",
+                help="give the parameter another name",
+            )
+            return None
+        param = names.params[name.text]
+        if param is None:
+            return None
+        return Typed(ir.Param(name.text, param.type, span=name.span), False, False)
+    if env.bare is not None:
+        return _field(checker, ir.SELF, env.bare, name, name.span, env)
+    rows_with = [row for row, inventory in env.rows.items() if name.text in inventory.resource.fields]
+    if name.text in env.rows:
+        help_text = f"`{name.text}` is a row; write which field of it, as `{name.text}.{_some_field(env, name.text)}`"
+    elif len(rows_with) > 0:
+        help_text = "a field is written with its row: " + " or ".join(f"`{row}.{name.text}`" for row in rows_with)
+    else:
+        help_text = did_you_mean(name.text, (*names.params, *env.rows), "names")
+    error(sink, "FC109", f"there is no parameter or row `{name.text}` here", name.span, help=help_text)
+    return None
+
+
+def _some_field(env: Env, row: str) -> str:
+    return next(iter(env.rows[row].fields), "id")
+
+
+def _unknown_row(checker: Checker, head: tree.Name, env: Env) -> None:
+    names = checker.context.names
+    bound = [row for row, inventory in env.rows.items() if inventory.name == head.text]
+    if head.text in names.params:
+        help_text = "a parameter is a single value and has no fields"
+    elif len(bound) > 0:
+        help_text = f"a row of `{head.text}` is called `{bound[0]}` here"
+    elif head.text in names.inventories:
+        help_text = (
+            f"to look into another inventory write `some {head.text} as x where (…)` or `no {head.text} as x where (…)`"
+        )
+    else:
+        help_text = did_you_mean(head.text, env.rows, "rows")
+    error(checker.context.sink, "FC109", f"there is no row `{head.text}` here", head.span, help=help_text)
+
+
+def _dotted_where_bare(checker: Checker, node: tree.Reference, env: Env, bare: BoundInventory) -> None:
+    head, second = node.parts[0], node.parts[1]
+    if head.text in bare.fields:
+        _no_parts(checker, head.text, second, bare.fields[head.text])
+        return
+    error(
+        checker.context.sink,
+        "FC109",
+        f"there is no row `{head.text}` in {env.place.value}",
+        head.span,
+        help=f"fields of `{bare.name}` are written bare here, as `{second.text}`",
+    )
+
+
+def _no_parts(checker: Checker, path: str, part: tree.Name, field: object) -> None:
+    is_map = field is not None and isinstance(getattr(field, "type", None), MapOf)
+    error(
+        checker.context.sink,
+        "FC109",
+        f"`{path}` has no part `{part.text}`",
+        part.span,
+        help=f'a key of a map is written `{path}["{part.text}"]`' if is_map else f"write `{path}`",
+    )
+
+
+def _field(
+    checker: Checker, row: str, inventory: BoundInventory, name: tree.Name, span: Span, env: Env
+) -> Typed | None:
+    if name.text in inventory.failed:
+        return None
+    if name.text not in inventory.fields:
+        error(
+            checker.context.sink,
+            "FC110",
+            f"`{name.text}` is not among the declared fields of `{inventory.name}`",
+            name.span,
+            help=missing_field_help(name.text, inventory.decl, inventory.resource, inventory.fields),
+        )
+        return None
+    declared = inventory.fields[name.text]
+    expr = ir.Field(row, inventory.name, name.text, declared.type, declared.optional, span=span)
+    return _flow_typed(expr, declared.optional, env)
+
+
+def index(checker: Checker, node: tree.Index, env: Env) -> Typed | None:
+    """Check `map["key"]`: the value under a key, which may always be absent."""
+    target = checker.value(node.target, env)
+    key = checker.required(node.key, env, "this key")
+    if target is None or key is None:
+        return None
+    if not isinstance(target.type, MapOf) or not isinstance(target.expr, ir.Field):
+        error(
+            checker.context.sink,
+            "FC205",
+            f"`{checker.context.quote(node.target.span)}` is `{target.type}`, which has no keys",
+            node.target.span,
+            help="`[…]` reads a key of a map field",
+        )
+        return None
+    if key.type != TEXT:
+        error(
+            checker.context.sink,
+            "FC201",
+            f"the keys of a map are `text`, not `{key.type}`",
+            node.key.span,
+            help='write the key in quotes, as `["env"]`',
+        )
+        return None
+    return _flow_typed(ir.MapGet(target.expr, key.expr, target.type.value, span=node.span), True, env)
+
+
+def _flow_typed(expr: ir.Expr, optional: bool, env: Env) -> Typed:
+    return Typed(expr, optional and expr not in env.facts, optional)

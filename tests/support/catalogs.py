@@ -1,0 +1,210 @@
+"""The example workspace that the compiler's tests and the examples of the codes are written against."""
+
+from __future__ import annotations
+
+from fullcount.compiler.catalog import (
+    Effect,
+    Idempotency,
+    Operation,
+    Parameter,
+    Resource,
+    StaticCatalog,
+    Visibility,
+)
+from fullcount.compiler.claims import Consistency
+from fullcount.compiler.types import (
+    BOOL,
+    DATE,
+    DECIMAL,
+    DURATION,
+    INT,
+    SIZE,
+    TEXT,
+    TIMESTAMP,
+    FieldType,
+    ListOf,
+    MapOf,
+    Type,
+)
+
+
+def _always(type_: Type) -> FieldType:
+    return FieldType(type_)
+
+
+def _maybe(type_: Type) -> FieldType:
+    return FieldType(type_, optional=True)
+
+
+ACCOUNTS = Resource(
+    source="directory",
+    name="accounts",
+    fields={
+        "id": _always(TEXT),
+        "entry_uuid": _always(TEXT),
+        "owner": _maybe(TEXT),
+        "team": _always(TEXT),
+        "environment": _always(TEXT),
+        "created": _always(TIMESTAMP),
+        "last_login": _maybe(TIMESTAMP),
+        "expires_on": _maybe(DATE),
+        "tags": _always(MapOf(TEXT)),
+        "groups": _always(ListOf(TEXT)),
+        "logins": _always(INT),
+        "locked": _always(BOOL),
+        "protected": _maybe(BOOL),
+        "risk": _always(DECIMAL),
+        "session": _always(DURATION),
+        "mailbox": _always(SIZE),
+        "revision": _always(INT),
+    },
+    key=("id",),
+    incarnation="entry_uuid",
+    version="revision",
+    consistency=Consistency.INTERVAL,
+    visibility=Visibility.VOUCHED,
+    lookup_fields=frozenset({"id", "owner"}),
+    operations={
+        "update": Operation(
+            name="update",
+            parameters={
+                "id": Parameter(_always(TEXT), key="id"),
+                "locked": Parameter(_always(BOOL)),
+                "note": Parameter(_maybe(TEXT), required=False),
+            },
+            effect=Effect.UPDATE,
+            idempotency=Idempotency.NATURAL,
+            reversible=True,
+            undoes=frozenset({"update"}),
+        ),
+        "delete": Operation(
+            name="delete",
+            parameters={"id": Parameter(_always(TEXT), key="id")},
+            effect=Effect.DELETE,
+            idempotency=Idempotency.NATURAL,
+            reversible=False,
+        ),
+    },
+)
+
+EMPLOYEES = Resource(
+    source="hr",
+    name="employees",
+    fields={
+        "id": _always(TEXT),
+        "active": _always(BOOL),
+        "department": _always(TEXT),
+        "manager": _maybe(TEXT),
+        "left_on": _maybe(DATE),
+        "left_at": _maybe(TIMESTAMP),
+        "hired_at": _always(TIMESTAMP),
+    },
+    key=("id",),
+    consistency=Consistency.PINNED,
+    visibility=Visibility.VOUCHED,
+    lookup_fields=frozenset({"id"}),
+)
+
+HEADCOUNT = Resource(
+    source="hr",
+    name="headcount",
+    fields={"total": _always(INT)},
+    key=("total",),
+    consistency=Consistency.PINNED,
+    visibility=Visibility.VOUCHED,
+    counted=True,
+)
+
+BRANCHES = Resource(
+    source="vcs",
+    name="branches",
+    fields={
+        "name": _always(TEXT),
+        "sha": _always(TEXT),
+        "author": _always(TEXT),
+        "committed_at": _always(TIMESTAMP),
+        "merged": _always(BOOL),
+    },
+    key=("name",),
+    version="sha",
+    consistency=Consistency.PINNED,
+    visibility=Visibility.VOUCHED,
+    operations={
+        "delete": Operation(
+            name="delete",
+            parameters={"name": Parameter(_always(TEXT), key="name")},
+            effect=Effect.DELETE,
+            idempotency=Idempotency.PRECONDITION,
+            reversible=True,
+        ),
+        "restore": Operation(
+            name="restore",
+            parameters={"name": Parameter(_always(TEXT), key="name"), "sha": Parameter(_always(TEXT))},
+            effect=Effect.CREATE,
+            idempotency=Idempotency.NATURAL,
+            reversible=False,
+            undoes=frozenset({"delete"}),
+        ),
+    },
+)
+
+LOGINS = Resource(
+    source="audit",
+    name="logins",
+    fields={
+        "id": _always(TEXT),
+        "account": _always(TEXT),
+        "at": _always(TIMESTAMP),
+        "address": _maybe(TEXT),
+        "bytes": _always(SIZE),
+    },
+    key=("id",),
+    consistency=Consistency.INTERVAL,
+    visibility=Visibility.VOUCHED,
+)
+
+TICKETS = Resource(
+    source="legacy",
+    name="tickets",
+    fields={"id": _always(TEXT), "account": _always(TEXT), "open": _always(BOOL)},
+    key=("id",),
+    consistency=Consistency.UNSTABLE,
+    visibility=Visibility.VOUCHED,
+)
+
+VOLUMES = Resource(
+    source="cloud",
+    name="volumes",
+    fields={
+        "id": _always(TEXT),
+        "owner": _maybe(TEXT),
+        "size": _always(SIZE),
+        "attached": _always(BOOL),
+        "created": _always(TIMESTAMP),
+    },
+    key=("id",),
+    consistency=Consistency.INTERVAL,
+    visibility=Visibility.UNKNOWN,
+    operations={
+        "delete_volume": Operation(
+            name="delete_volume",
+            parameters={"id": Parameter(_always(TEXT), key="id")},
+            effect=Effect.DELETE,
+            idempotency=Idempotency.NATURAL,
+            reversible=False,
+        ),
+    },
+)
+
+EXAMPLE_RESOURCES = (ACCOUNTS, EMPLOYEES, HEADCOUNT, BRANCHES, LOGINS, TICKETS, VOLUMES)
+
+
+def catalog_of(*resources: Resource) -> StaticCatalog:
+    """Return a catalogue of these resources, with the example's exemption lists and roles."""
+    by_source: dict[str, dict[str, Resource]] = {}
+    for resource in resources:
+        by_source.setdefault(resource.source, {})[resource.name] = resource
+    return StaticCatalog(by_source, lists=("exemptions",), role_names=("iam-admin", "ops", "platform"))
+
+
+EXAMPLE = catalog_of(*EXAMPLE_RESOURCES)
