@@ -239,7 +239,7 @@ class ExpressionBuilder:
             return tree.Now(span)
         if word == "never":
             self._at.report(
-                "FC025",
+                "FC024",
                 "`never` can only stand after `else`",
                 span,
                 help="write `a.last_login else never`; to test for an absent value, `a.last_login is absent`",
@@ -255,7 +255,7 @@ class ExpressionBuilder:
             return tree.All(span)
         if word in NULL_WORDS:
             self._at.report(
-                "FC024",
+                "FC023",
                 f"there is no `{word}` in this language",
                 span,
                 why="a value that is absent and a value that could not be read are different things",
@@ -285,14 +285,14 @@ class ExpressionBuilder:
         of = self.expression(node.children[-1], depth + 1) if marks else None
         if function == "count" and of is not None:
             self._at.report(
-                "FC026",
+                "FC025",
                 "`count` counts objects and takes no `of`",
                 self._at.span(marks[0]),
                 help="leave out `of …`, or put the condition into the parentheses after `where`",
             )
         if function != "count" and of is None:
             self._at.report(
-                "FC026",
+                "FC025",
                 f"`{function}` does not say of what",
                 self._at.span(node),
                 help=f"add the value after the parentheses: "

@@ -1,38 +1,81 @@
-"""parse."""
+"""`parse`: from a source to its tree, or to everything that is wrong with it.
+
+Total: no text makes it raise. It hands out a tree only when there is no error at all, so that nobody can go on with
+half of a workflow. Warnings alone do not hold the tree back.
+"""
 
 from __future__ import annotations
 
 import re
+from typing import Any, Final
 
-from lark.exceptions import UnexpectedInput
+from lark import Token, Tree
+from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
-from fullcount.dsl import tables, tree
+from fullcount.dsl import messages, tables, tree
 from fullcount.dsl.builder import Builder
-from fullcount.dsl.diagnostics import Diagnostic, Diagnostics
-from fullcount.dsl.source import Source
+from fullcount.dsl.characters import clean
+from fullcount.dsl.diagnostics import Diagnostics
+from fullcount.dsl.outline import outline
+from fullcount.dsl.recover import Failure, repair
+from fullcount.dsl.source import Source, Span
+
+#: After so many places that do not parse, the rest of the file is left for the next run.
+MAX_FAILURES: Final = 20
 
 _COMMENT = re.compile(r'"(?:[^"\\\n]|\\[^\n])*"?|(#[^\n]*)')
 
 
 def parse(source: Source) -> tuple[tree.File | None, Diagnostics]:
-    """Parse one file."""
+    """Parse one file. The tree is None if and only if the diagnostics hold an error."""
     diagnostics = Diagnostics()
-    try:
-        root = tables.parser().parse(source.text)
-    except UnexpectedInput as failure:
-        at = failure.pos_in_stream if failure.pos_in_stream is not None else 0
-        diagnostics.add(Diagnostic("FC001", "unexpected text", source.span(at, at + 1)))
+    text = clean(source, diagnostics)
+    damaged: list[Span] = []
+    root = _attempt(text)
+    while isinstance(root, Failure) and len(damaged) < MAX_FAILURES:
+        rough = outline(text)
+        scene = messages.scene(source, root, rough)
+        finding, is_clause = messages.explain(scene)
+        diagnostics.add(finding)
+        repaired = repair(text, scene.failure, rough, is_clause=is_clause)
+        if repaired is None or repaired.text == text:
+            break
+        text = repaired.text
+        damaged.append(source.span(repaired.start, repaired.end))
+        root = _attempt(text)
+    if isinstance(root, Failure):
         return None, diagnostics
-    file = Builder(source, diagnostics).file(root, comments(source))
+    file = Builder(source, diagnostics, damaged).file(root, _comments(source))
     return (None if diagnostics.has_errors else file), diagnostics
 
 
-def comments(source: Source) -> tuple[tree.Comment, ...]:
-    """Return the comments of a file in order."""
-    return tuple(
-        tree.Comment(
-            match.group(1).rstrip("\r"), source.span(match.start(), match.start() + len(match.group(1).rstrip("\r")))
-        )
-        for match in _COMMENT.finditer(source.text)
-        if match.group(1) is not None
-    )
+def _attempt(text: str) -> Tree[Token] | Failure:
+    """Parse a text once, up to the first token that the grammar cannot take."""
+    driver: Any = tables.parser().parse_interactive(text)  # Lark leaves its interactive parser untyped
+    last: Token | None = None
+    try:
+        for token in driver.lexer_thread.lex(driver.parser_state):
+            driver.feed_token(token)
+            last = token
+        root: Tree[Token] = driver.feed_eof(last)
+        return root
+    except UnexpectedToken as failure:
+        offset = len(text) if failure.token.type == "$END" else failure.token.start_pos
+        return _failure(driver, offset, last, unreadable=False)
+    except UnexpectedCharacters as failure:
+        return _failure(driver, failure.pos_in_stream, last, unreadable=True)
+
+
+def _failure(driver: Any, offset: int | None, last: Token | None, *, unreadable: bool) -> Failure:
+    if offset is None:
+        raise TypeError("the parser did not say where it stopped")
+    return Failure(offset, frozenset(driver.accepts()), last.type if last is not None else None, unreadable)
+
+
+def _comments(source: Source) -> tuple[tree.Comment, ...]:
+    found = []
+    for match in _COMMENT.finditer(source.text):
+        if match.group(1) is not None:
+            text = match.group(1).rstrip("\r")
+            found.append(tree.Comment(text, source.span(match.start(), match.start() + len(text))))
+    return tuple(found)

@@ -102,13 +102,6 @@ CODES: tuple[Code, ...] = (
         "Nothing needs to be done; the other run resolves what this one left open.",
     ),
     Code(
-        "FC763",
-        "another run is acting on this plan",
-        "Two runs must never act on the same objects at once. The other run still holds the lease on the plan; if it "
-        "was killed, its lease ends by itself within a minute.\n\n"
-        "Wait for it to end, then apply again: what it has done is not done twice.",
-    ),
-    Code(
         "FC764",
         "stopped after too many failures",
         "`stop after …` was reached: so many acts failed, or ended without a known outcome, that going on would "
