@@ -1,0 +1,109 @@
+"""The call for one object: its arguments worked out from the object as it is now, and what the ledger keeps of it.
+
+An argument without a known value, or a key argument that names another object than the row's, is a finding (FC766) and
+the connector is not called. What the ledger keeps is enough to make the very same call again, so that a call whose
+answer was lost can be resolved, and an act be taken back, without asking the rule again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fullcount.compiler.catalog import Operation, Resource
+from fullcount.compiler.lower.closure import compile_value
+from fullcount.compiler.lower.world import Bindings
+from fullcount.compiler.program import Inventory, OperationCall
+from fullcount.compiler.types import Type
+from fullcount.compiler.values import Cell, Row, Value
+from fullcount.runtime.act.live import LiveWorld
+from fullcount.runtime.act.recheck import Planned
+from fullcount.runtime.connectors.base import ActCall
+from fullcount.runtime.evidence.refusal import Finding
+from fullcount.runtime.plan.cells import cell_from_doc, cell_to_doc, from_json, to_json
+from fullcount.runtime.plan.document import CellDoc, PlanRow
+
+
+def planned_row(row: PlanRow, inventory: Inventory, resource: Resource) -> Planned:
+    """Return a row of a plan in canonical values. Raises `NotOfTypeError` when it is not of the resource's types."""
+    key = tuple(from_json(part, resource.fields[name].type) for name, part in zip(inventory.key, row.key, strict=True))
+    cells = {name: cell_from_doc(doc, resource.fields[name].type) for name, doc in row.fields.items()}
+    return Planned(key, cells)
+
+
+class Calls:
+    """Makes the calls of one operation for one object after another."""
+
+    def __init__(
+        self, call: OperationCall, row: str, inventory: Inventory, resource: Resource, bindings: Bindings
+    ) -> None:
+        self.operation: Operation = resource.operations[call.operation]
+        self.name = f"{call.source}.{call.resource}.{call.operation}"
+        self._resource = resource
+        self._inventory = inventory
+        self._row = row
+        self._arguments = {name: compile_value(value, bindings) for name, value in call.arguments.items()}
+
+    def arguments(self, planned: Planned, cells: Row) -> dict[str, Value] | Finding:
+        """Return the arguments for the object, or why there is no call that fits it."""
+        found: dict[str, Value] = {}
+        for name, value in self._arguments.items():
+            cell = value({self._row: cells}, LiveWorld())
+            if cell.value is None:
+                return Finding(
+                    code="FC766", message=f"the argument `{name}` has no known value for this object: {cell.state}"
+                )
+            found[name] = cell.value
+        keys = dict(zip(self._inventory.key, planned.key, strict=True))
+        for name, parameter in self.operation.parameters.items():
+            if parameter.key is not None and found.get(name) != keys[parameter.key]:
+                return Finding(code="FC766", message=f"the argument `{name}` names another object than the planned one")
+        return found
+
+    def call(self, planned: Planned, arguments: Mapping[str, Value], expected: Row, idempotency_key: str) -> ActCall:
+        """Return the call; `expected` is its precondition."""
+        return ActCall(
+            resource=self._resource,
+            operation=self.operation.name,
+            key=planned.key,
+            arguments=arguments,
+            expected=expected,
+            idempotency_key=idempotency_key,
+        )
+
+    def parameters(self, call: ActCall) -> dict[str, Any]:
+        """Return what the ledger keeps of a call, as JSON: enough to make the very same call again."""
+        arguments = {name: to_json(value, self._parameter_type(name)) for name, value in call.arguments.items()}
+        expected = {
+            name: cell_to_doc(cell, self._field_type(name)).model_dump(mode="json")
+            for name, cell in call.expected.items()
+        }
+        return {"arguments": arguments, "expected": expected}
+
+    def recorded(self, planned: Planned, parameters: Mapping[str, Any], idempotency_key: str) -> ActCall:
+        """Return the call that `parameters` was made from. Raises `NotOfTypeError`."""
+        arguments = {
+            name: from_json(value, self._parameter_type(name)) for name, value in parameters["arguments"].items()
+        }
+        return self.call(planned, arguments, self.expected(parameters), idempotency_key)
+
+    def expected(self, parameters: Mapping[str, Any]) -> dict[str, Cell]:
+        """Return the cells that a recorded call was conditional on: the object as it was right before the act."""
+        return {
+            name: cell_from_doc(CellDoc.model_validate(doc), self._field_type(name))
+            for name, doc in parameters["expected"].items()
+        }
+
+    def written(self, arguments: Mapping[str, Value]) -> dict[str, Value]:
+        """Return the fields of the object that the operation sets, with the values it sets them to."""
+        return {
+            name: value
+            for name, value in arguments.items()
+            if name in self._resource.fields and self.operation.parameters[name].key is None
+        }
+
+    def _parameter_type(self, name: str) -> Type:
+        return self.operation.parameters[name].type.type
+
+    def _field_type(self, name: str) -> Type:
+        return self._resource.fields[name].type
