@@ -1,7 +1,127 @@
-"""Codes of one hundred; see the package for the ranges."""
+"""FC6xx: the workspace's configuration, its sources and its exemption lists.
+
+No text of a workflow can produce these; they have no `.fcw` examples.
+"""
 
 from __future__ import annotations
 
 from fullcount.dsl.codes.model import Code
 
-CODES: tuple[Code, ...] = ()
+CODES: tuple[Code, ...] = (
+    Code(
+        id="FC601",
+        title="there is no fullcount.toml",
+        explanation="""\
+Neither the folder this was run in nor any folder above it has a `fullcount.toml`. Without it no source is known, so
+nothing can be checked or run: a workflow means something only against the resources that its sources declare.
+
+Run the command inside a workspace, or make one with `fullcount init`.""",
+    ),
+    Code(
+        id="FC602",
+        title="fullcount.toml can't be read",
+        explanation="""\
+The file is there, but it can't be opened, is not UTF-8, or is not TOML. The message has the place. Nothing was taken
+from it: a configuration that is read in part could leave out a role, a protection or an exemption list.""",
+    ),
+    Code(
+        id="FC603",
+        title="unknown key in the configuration",
+        explanation="""\
+A table of `fullcount.toml`, or of an exemption list, has a key that means nothing there. It is an error rather than
+ignored, because a misspelt setting that is ignored is a safety that you believe to have and do not.
+
+The message has the path of the key, and the nearest one that is known.""",
+    ),
+    Code(
+        id="FC604",
+        title="a setting is missing or has a wrong value",
+        explanation="""\
+A setting that is needed is not there, is of the wrong type, or does not fit the others: a key that `fields` does not
+have, a writable version, a time zone that does not exist. The message has the path and what was expected. It does not
+repeat the value, which may be a secret.""",
+    ),
+    Code(
+        id="FC605",
+        title="a secret is not where the configuration says",
+        explanation="""\
+Credentials stand in `fullcount.toml` by reference only: `{ env = "NAME" }` or `{ file = "path" }`. The variable is not
+set for this user, or the file can't be read, or what was found is empty. References are resolved at the moment a
+connection is opened, so `fullcount check` passes without them.
+
+Scheduled runs often have fewer variables than your shell: look at the environment of the service.""",
+    ),
+    Code(
+        id="FC606",
+        title="unknown connector",
+        explanation="""\
+`connector = "…"` names one that is neither built in nor installed. Built in are `sql` and `git`; other packages offer
+theirs under the entry point group `fullcount.connectors`, and can't take the name of a built-in one.""",
+    ),
+    Code(
+        id="FC607",
+        title="an address can't be used",
+        explanation="""\
+A database address has a scheme that is not spoken (`sqlite://` and `postgresql://` are), names no file or database, or
+has a password in it. A password in the file would be in the repository and in every copy of it: write
+
+    url = { url = "postgresql://user@host/database", password = { env = "NAME" } }
+
+or put the whole address elsewhere, with `url = { env = "NAME" }` or `url = { file = "path" }`.
+
+An SQLite address with a relative path, `sqlite:///data/x.db`, is relative to the folder of `fullcount.toml`.""",
+    ),
+    Code(
+        id="FC608",
+        title="a declared table or column does not fit the database",
+        explanation="""\
+`fullcount.toml` declares a table or a column that the database does not have, or declares as a table what is a view.
+The read ends as failed: a rule over a column that is not there can have no meaning.
+
+Look at the table's definition, then correct `table`, `schema` or `fields`. A view is declared with `view = true`;
+it may hide rows without a word, and the compiler then asks for a canary.""",
+    ),
+    Code(
+        id="FC609",
+        title="an exemption list can't be used",
+        explanation="""\
+The list is not configured, its file is missing or is not TOML, or an entry lacks its key, owner, reason or end. A list
+that can't be read is never taken for an empty one: the objects on it would lose their protection.
+
+    [[exemption]]
+    key     = "svc-billing"
+    owner   = "payments"
+    reason  = "moves to the new directory in March"
+    expires = 2027-03-31""",
+    ),
+    Code(
+        id="FC610",
+        title="unknown source",
+        explanation="""\
+A source was asked for that `fullcount.toml` does not configure under `[sources.NAME]`.""",
+    ),
+    Code(
+        id="FC611",
+        title="a driver is not installed",
+        explanation="""\
+The source needs a package that is not installed. PostgreSQL needs the extra: `pip install "fullcount[postgres]"`.""",
+    ),
+    Code(
+        id="FC612",
+        title="times without an offset are not instants",
+        explanation="""\
+A field is declared as `timestamp`, and the database keeps times without a time zone in it. What instant such a time
+means is known to whoever writes it, not to the database. A guess would be wrong by hours, enough to make what was used
+this morning look idle.
+
+Say what they mean with `timezone = "UTC"` (or another zone) in `[sources.NAME]`. Times that a zone's clock shows twice
+or never stay unknown even then.""",
+    ),
+    Code(
+        id="FC613",
+        title="the repository can't be used",
+        explanation="""\
+The folder that a `git` source names is not a git repository, or has no branch of the name that `base` says. Without a
+base branch nothing can be said to be merged, so nothing is listed at all.""",
+    ),
+)

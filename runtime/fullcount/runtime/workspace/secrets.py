@@ -1,0 +1,188 @@
+"""Secrets by reference: where a password stands, never the password.
+
+A reference is resolved at the moment a connection is opened and nowhere else. Neither a reference nor what it resolves
+to appears in a `repr`, an error or a record: only the name of the variable or the path of the file does.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Any, Self
+from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, PrivateAttr, ValidationInfo, model_validator
+
+from fullcount.runtime.workspace.errors import SettingError, WorkspaceError
+
+ROOT = "root"
+"""The key of the validation context under which the workspace's folder stands."""
+
+
+def under_root(path: Path, info: ValidationInfo) -> Path:
+    """Return `path` made absolute: relative ones are relative to the folder of `fullcount.toml`."""
+    root = None if info.context is None else info.context.get(ROOT)
+    return path if root is None else Path(root) / path.expanduser()
+
+
+RootedPath = Annotated[Path, AfterValidator(under_root)]
+"""A path of the configuration, absolute after validation."""
+
+
+class Secret(BaseModel):
+    """`{ env = "NAME" }` or `{ file = "path" }`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    env: str | None = None
+    file: RootedPath | None = None
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> Self:
+        if (self.env is None) == (self.file is None):
+            msg = 'a secret is named by exactly one of `env = "NAME"` and `file = "path"`'
+            raise SettingError(msg)
+        return self
+
+    def reveal(self) -> str:
+        """Return the secret. Raises `WorkspaceError` FC605 if it is not there or empty."""
+        if self.env is not None:
+            value = os.environ.get(self.env)
+            if value is None:
+                message = f"the environment has no variable `{self.env}`, which fullcount.toml names as a secret"
+                raise WorkspaceError("FC605", message, help=f"set `{self.env}` for the user that runs this")
+            where = f"the environment variable `{self.env}`"
+        else:
+            value, where = self._read()
+        if value == "":
+            raise WorkspaceError("FC605", f"{where}, which fullcount.toml names as a secret, is empty")
+        return value
+
+    def _read(self) -> tuple[str, str]:
+        if self.file is None:  # the validator leaves exactly one of the two
+            raise WorkspaceError("FC605", "a secret names neither a variable nor a file")
+        try:
+            text = self.file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+            message = f"the secret in the file `{self.file}` can't be read: {why}"
+            raise WorkspaceError(
+                "FC605", message, help="the file must be readable by the user that runs this"
+            ) from None
+        return text.rstrip("\r\n"), f"the file `{self.file}`"
+
+
+SCHEMES = ("sqlite", "postgresql", "sqlite+pysqlite", "postgresql+psycopg")
+"""The databases that are spoken to."""
+
+
+class DatabaseUrl(BaseModel):
+    """A database's address: text without a password, a reference to the whole of it, or text with a password reference.
+
+    `url = "sqlite:///data/x.db"` · `url = { env = "NAME" }` · `url = { file = "path" }` ·
+    `url = { url = "postgresql://user@host/db", password = { env = "NAME" } }`
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    url: str | None = None
+    env: str | None = None
+    file: RootedPath | None = None
+    password: Secret | None = None
+    _root: Path = PrivateAttr(default=Path())
+    """The workspace's folder: what relative SQLite paths are relative to."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_text(cls, value: Any) -> Any:
+        if isinstance(value, str):
+            return {"url": value}
+        if isinstance(value, dict):
+            return value
+        msg = "expected the address as text, or a table that says where it stands"
+        raise SettingError(msg, help='as `url = "sqlite:///data/x.db"` or `url = { env = "DATABASE_URL" }`')
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        if sum(part is not None for part in (self.url, self.env, self.file)) != 1:
+            msg = "an address is given by exactly one of `url`, `env` and `file`"
+            raise SettingError(msg)
+        if self.password is not None and self.url is None:
+            msg = "`password` goes with `url`: an address that is a secret as a whole has its password in it"
+            raise SettingError(msg)
+        if self.url is not None:
+            _check_public(self.url)
+            _check(self.url)
+        return self
+
+    def model_post_init(self, context: Any, /) -> None:
+        """Remember the folder that relative paths are relative to."""
+        self._root = Path() if context is None else Path(context.get(ROOT, Path()))
+
+    def resolve(self) -> str:
+        """Return the full address, secrets in it: hand it to the driver and to nobody else.
+
+        Relative SQLite paths are made absolute. Raises `WorkspaceError` FC605 (secret) or FC607 (address).
+        """
+        if self.url is not None:
+            text = self.url
+        else:
+            text = Secret(env=self.env, file=self.file).reveal()
+            try:
+                _check(text)
+            except SettingError as error:
+                where = f"environment variable `{self.env}`" if self.env is not None else f"file `{self.file}`"
+                raise WorkspaceError(
+                    error.code, f"the address in the {where}: {error.message}", help=error.help
+                ) from None
+        if self.password is not None:
+            parts = urlsplit(text)
+            user, _, host = parts.netloc.rpartition("@")
+            netloc = f"{user}:{quote(self.password.reveal(), safe='')}@{host}"
+            text = urlunsplit(parts._replace(netloc=netloc))
+        return _rooted(text, self._root)
+
+
+def _check(text: str) -> None:
+    """Refuse an address that can't be spoken to; the message must not repeat it, since it may hold a password."""
+    scheme, separator, rest = text.partition("://")
+    if not separator or scheme not in SCHEMES:
+        named = f"`{scheme}`" if separator else "no scheme"
+        msg = f"the address has {named}; known are " + ", ".join(f"`{known}://`" for known in SCHEMES[:2])
+        raise SettingError(msg, code="FC607", help="as `sqlite:///data/x.db` or `postgresql://user@host/database`")
+    if scheme.startswith("sqlite"):
+        path = rest.partition("?")[0]
+        if path in {"", "/"} or ":memory:" in rest or path.startswith("/file:") or not path.startswith("/"):
+            msg = "the address names no SQLite file on disk"
+            raise SettingError(msg, code="FC607", help="as `sqlite:///data/x.db`, relative to fullcount.toml")
+        return
+    try:
+        parts = urlsplit(text)
+        database, _ = parts.path.removeprefix("/"), parts.port
+    except ValueError:
+        msg = "the address has a host or port that can't be read"
+        raise SettingError(msg, code="FC607") from None
+    if database == "":
+        msg = "the address names no database"
+        raise SettingError(msg, code="FC607", help="as `postgresql://user@host/database`")
+
+
+def _check_public(text: str) -> None:
+    """Refuse a password that stands in the file itself."""
+    parts = urlsplit(text) if text.startswith("postgresql") else None
+    if parts is None:
+        return
+    inline = parts.netloc.rpartition("@")[0].partition(":")[2]
+    in_query = any("password" in name.lower() for name, _ in parse_qsl(parts.query, keep_blank_values=True))
+    if inline or in_query:
+        msg = "a password stands in the file; name where it stands instead"
+        help_text = 'url = { url = "postgresql://user@host/database", password = { env = "NAME" } }'
+        raise SettingError(msg, code="FC607", help=help_text)
+
+
+def _rooted(text: str, root: Path) -> str:
+    scheme, _, rest = text.partition("://")
+    if not scheme.startswith("sqlite"):
+        return text
+    path, mark, query = rest.removeprefix("/").partition("?")
+    return f"{scheme}:///{root.resolve() / path}{mark}{query}"

@@ -1,0 +1,173 @@
+"""Find, read and check `fullcount.toml`; hand out what the other rooms need of it."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated, Any, Self
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from fullcount.compiler.catalog import StaticCatalog
+from fullcount.runtime.connectors.base import Connector
+from fullcount.runtime.connectors.registry import UnknownConnectorError, connector_named
+from fullcount.runtime.workspace.errors import SettingError, WorkspaceError, did_you_mean, from_validation
+from fullcount.runtime.workspace.exemptions import Exemption, read_exemptions
+from fullcount.runtime.workspace.secrets import ROOT, DatabaseUrl, RootedPath
+
+FILE_NAME = "fullcount.toml"
+
+_WORD = r"^[A-Za-z_][A-Za-z0-9_]*$"
+
+
+def _a_member(member: str) -> str:
+    if member.startswith("uid:"):
+        if not re.fullmatch(r"uid:(0|[1-9][0-9]*)", member):
+            msg = "a user id is written as a number"
+            raise SettingError(msg, help='as `"uid:1000"`')
+    elif member.strip() != member or member == "":
+        msg = "a member is the name of a user, without blanks around it"
+        raise SettingError(msg)
+    return member
+
+
+_Member = Annotated[str, AfterValidator(_a_member)]
+_Word = Annotated[str, StringConstraints(pattern=_WORD)]
+_Name = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
+
+
+class _Settings(BaseModel):
+    model_config = ConfigDict(extra="forbid", validate_default=True)
+
+    name: _Name
+    store: DatabaseUrl = Field(default="sqlite:///.fullcount/state.db")  # type: ignore[assignment]
+    snapshots: RootedPath = Path(".fullcount/snapshots")
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    workspace: _Settings
+    sources: dict[_Word, dict[str, Any]] = {}
+    roles: dict[_Name, list[_Member]] = {}
+    exemptions: dict[_Word, RootedPath] = {}
+
+
+class Workspace:
+    """One checked `fullcount.toml`. Nothing of it changes after loading, except that exemption lists are read anew."""
+
+    def __init__(self, root: Path, file: _File, sources: Mapping[str, tuple[Connector, BaseModel]]) -> None:
+        self._root = root
+        self._file = file
+        self._sources = sources
+
+    @classmethod
+    def load(cls, start: Path) -> Self:
+        """Search `start` and the folders above it for `fullcount.toml`, and check the whole of it.
+
+        Raises `WorkspaceError`: FC601 if there is none, FC602-FC607 for what is wrong with it.
+        """
+        path = _find(start)
+        try:
+            document = tomllib.loads(path.read_bytes().decode())
+        except OSError as error:
+            raise WorkspaceError("FC602", f"`{path}` can't be read: {error.strerror}") from None
+        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+            raise WorkspaceError("FC602", f"`{path}` is not TOML: {error}") from None
+        root = path.parent
+        try:
+            file = _File.model_validate(document, context={ROOT: root})
+        except ValidationError as error:
+            raise from_validation(error, path, _File) from None
+        return cls(root, file, {name: _source(path, name, table) for name, table in file.sources.items()})
+
+    @property
+    def root(self) -> Path:
+        """The folder of `fullcount.toml`, absolute."""
+        return self._root
+
+    @property
+    def name(self) -> str:
+        """The workspace's name."""
+        return self._file.workspace.name
+
+    @property
+    def store_url(self) -> str:
+        """The full address of the store, secrets in it. Raises `WorkspaceError` FC605 or FC607."""
+        return self._file.workspace.store.resolve()
+
+    @property
+    def snapshot_dir(self) -> Path:
+        """The folder of the snapshots, absolute."""
+        return self._file.workspace.snapshots
+
+    @property
+    def roles(self) -> Mapping[str, tuple[str, ...]]:
+        """The members of each role: user names, or `uid:1000`."""
+        return MappingProxyType({role: tuple(members) for role, members in self._file.roles.items()})
+
+    @property
+    def source_names(self) -> tuple[str, ...]:
+        """The configured sources, in the order of the file."""
+        return tuple(self._sources)
+
+    def connector(self, source: str) -> tuple[Connector, BaseModel]:
+        """Return a source's connector and its checked configuration. Raises `WorkspaceError` FC610."""
+        found = self._sources.get(source)
+        if found is None:
+            message = f"{FILE_NAME} has no source `{source}`"
+            raise WorkspaceError("FC610", message, help=did_you_mean(source, self._sources))
+        return found
+
+    def catalog(self) -> StaticCatalog:
+        """Return what the compiler may know of this workspace; no I/O."""
+        return self._catalog
+
+    @cached_property
+    def _catalog(self) -> StaticCatalog:
+        return StaticCatalog(
+            {name: connector.resources(name, config) for name, (connector, config) in self._sources.items()},
+            tuple(self._file.exemptions),
+            tuple(self._file.roles),
+        )
+
+    def exemptions(self, list_name: str) -> tuple[Exemption, ...]:
+        """Read a list anew. Raises `WorkspaceError` FC609: a list that can't be read is never an empty one."""
+        path = self._file.exemptions.get(list_name)
+        if path is None:
+            message = f"{FILE_NAME} has no exemption list `{list_name}`"
+            raise WorkspaceError("FC609", message, help=did_you_mean(list_name, self._file.exemptions))
+        return read_exemptions(path)
+
+
+def _find(start: Path) -> Path:
+    here = start.resolve()
+    for folder in (here, *here.parents):
+        if (folder / FILE_NAME).is_file():
+            return folder / FILE_NAME
+    message = f"there is no {FILE_NAME} in `{here}` nor in a folder above it"
+    raise WorkspaceError("FC601", message, help="run this inside a workspace, or make one with `fullcount init`")
+
+
+def _source(path: Path, name: str, table: Mapping[str, Any]) -> tuple[Connector, BaseModel]:
+    settings = dict(table)
+    kind = settings.pop("connector", None)
+    if not isinstance(kind, str):
+        found = "is missing" if kind is None else "must be text"
+        message = f"{path.name}: `sources.{name}.connector` {found}"
+        raise WorkspaceError("FC604", message, help='as `connector = "sql"`')
+    try:
+        connector = connector_named(kind)
+    except UnknownConnectorError as error:
+        message = f"{path.name}: `sources.{name}.connector`: there is no connector `{kind}`"
+        raise WorkspaceError("FC606", message, help=did_you_mean(kind, error.known)) from None
+    model = connector.config_model
+    try:
+        config = model.model_validate(settings, context={ROOT: path.parent})
+    except ValidationError as error:
+        raise from_validation(error, path, model, ("sources", name)) from None
+    return connector, config
