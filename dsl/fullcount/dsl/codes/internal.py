@@ -1,7 +1,18 @@
-"""Codes of one hundred; see the package for the ranges."""
+"""FC9xx: mistakes of Fullcount itself."""
 
 from __future__ import annotations
 
 from fullcount.dsl.codes.model import Code
 
-CODES: tuple[Code, ...] = ()
+CODES: tuple[Code, ...] = (
+    Code(
+        "FC901",
+        "Fullcount made a mistake",
+        """\
+Something happened that Fullcount believed to be impossible. It stopped where it was: nothing was approved or acted on
+because of it, and what had been done before is in the journal.
+
+This is a mistake of the program, not of the workflow. Report it with the text of the error, the version, and the
+smallest workflow that shows it; leave out what is confidential.""",
+    ),
+)
