@@ -82,7 +82,8 @@ that protects the objects. The rest of the file is still checked, so that one ru
 Each block takes a fixed set of clauses, and a word that is not one of them is an error, never a comment. A misspelt
 `limit` that was skipped would be a clean-up without a limit.
 
-Look for a spelling mistake, for a clause that belongs into another block, or for a `}` that closes a block too early.""",
+Look for a spelling mistake, for a clause that belongs into another block, or for a `}` that closes a block too
+early.""",
         wrong=_changed("limit 50, 5%", "limt 50, 5%"),
         right=RIGHT,
     ),
@@ -91,7 +92,7 @@ Look for a spelling mistake, for a clause that belongs into another block, or fo
         "the same clause twice in one block",
         """\
 A block may carry each of these clauses once. With two of them, one would win silently, and a reader who sees the other
-one approves something else. Keep one. Where a list was meant (`expect`, `except`, `param`), the clause may be repeated.""",
+one approves something else. Keep one. Clauses that add up (`expect`, `except`, `param`) may be repeated.""",
         wrong=_changed("limit 50, 5%", "limit 50, 5%\n    limit 500"),
         right=RIGHT,
     ),
@@ -182,7 +183,8 @@ Anything else is an error, because a backslash that disappears changes a pattern
         "a number that is too large, or not whole",
         """\
 Whole numbers, durations (counted in microseconds) and sizes (counted in bytes) go up to 9223372036854775807, which is
-what sources and snapshots can carry. Decimal numbers have at most 38 digits. Nothing is rounded: `0.5us` is refused.""",
+what sources and snapshots can carry. Decimal numbers have at most 38 digits. Nothing is ever rounded: `0.5us` is
+refused.""",
         wrong=_changed("limit 50, 5%", "limit 99999999999999999999, 5%"),
         right=RIGHT,
     ),
@@ -193,7 +195,8 @@ what sources and snapshots can carry. Decimal numbers have at most 38 digits. No
 A duration is one number and one unit: `us`, `ms`, `s`, `m` (minutes), `h`, `d` (24 hours) or `w` (7 days). A size ends
 in `B`, `KB`, `MB`, `GB`, `TB` (powers of 1000) or `KiB`, `MiB`, `GiB`, `TiB` (powers of 1024).
 
-There are no months and years: they have no fixed length, so two readers would select different objects. Write `30d`.""",
+There are no months and years: they have no fixed length, so two readers would select different objects. Write
+`30d`.""",
         wrong=_changed("now - 90d", "now - 3months"),
         right=RIGHT,
     ),
@@ -221,7 +224,8 @@ not exist in the calendar, or is written in another way.""",
         """\
 A workflow is approved by people who read it. Marks that turn the direction of the text, characters without width,
 control characters and line breaks that only some editors show make the file say something else than what is seen, so
-they are errors everywhere, comments included. A text that needs such a character writes it as an escape: `\\u{200d}`.""",
+they are errors everywhere, comments included. A text that needs such a character writes it as an escape:
+`\\u{200d}`.""",
         wrong=_changed('team == "payments"', 'team == "pay\u200bments"'),
         right=RIGHT,
     ),
