@@ -1,1 +1,1 @@
-"""The state: tables, migrations and the few transactions that change them."""
+"""State: what was collected, planned, approved and done, in one database (SQLite embedded, PostgreSQL for a team)."""

@@ -1,0 +1,116 @@
+"""Giving an approval, and telling how far one has come.
+
+Guarantees: a yes counts only over the digest that the approver saw, from a person whom the system vouches for, who
+holds a role that the workflow names, and who is not its author where that is barred; and the decision is made inside
+the store's transaction, so that two approvers at once can't both be the last. The approval's key is never shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from fullcount.compiler.program import Approval
+from fullcount.runtime.approve.electorate import Electorate, resolve
+from fullcount.runtime.approve.identity import Person, name_of
+from fullcount.runtime.store.store import Store
+from fullcount.runtime.store.views import Round, RoundState, StoredPlan, Vote
+
+
+@dataclass(frozen=True, slots=True)
+class QuorumStatus:
+    """How far one quorum has come. `eligible` are the people who may still fill it."""
+
+    role: str
+    needed: int
+    have: int
+    not_by_author: bool
+    eligible: tuple[Person, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalStatus:
+    """How far the approval of a plan has come. `approved` is the one field that decisions read."""
+
+    plan_id: str
+    digest: str
+    approved: bool
+    state: RoundState
+    quorums: tuple[QuorumStatus, ...]
+    votes: tuple[Vote, ...]
+    expires_at: datetime | None
+    """When the approval, or the first of the votes so far, runs out."""
+    ended_because: str | None = None
+
+    @property
+    def missing(self) -> int:
+        """How many people must still agree."""
+        return sum(quorum.needed - quorum.have for quorum in self.quorums)
+
+
+def give(
+    store: Store,
+    plan: StoredPlan,
+    approval: Approval,
+    roles: Mapping[str, Sequence[str]],
+    person: Person,
+    *,
+    digest: str | None = None,
+) -> ApprovalStatus:
+    """Count this person's yes over the plan that they saw, and return how far the approval has come.
+
+    `digest`: what the approver said they decide over, when they said it; it must be the plan's. Raises
+    `ApprovalRefused`, `PlanRefused`, `PlanStale`, `PlanNotFound`.
+    """
+    document = plan.document
+    electorate = _electorate(plan, approval, roles)
+    electorate.check(person)
+    round_ = store.record_vote(
+        document.plan_id,
+        document.digest if digest is None else digest,
+        person,
+        timedelta(microseconds=approval.expires),
+        electorate.tally,
+    )
+    return _status(plan, electorate, round_)
+
+
+def status(store: Store, plan: StoredPlan, approval: Approval, roles: Mapping[str, Sequence[str]]) -> ApprovalStatus:
+    """Return how far the approval of a plan has come. Raises `ApprovalRefused` when a role can't be resolved."""
+    return _status(plan, _electorate(plan, approval, roles), store.approval_round(plan.document.plan_id))
+
+
+def _electorate(plan: StoredPlan, approval: Approval, roles: Mapping[str, Sequence[str]]) -> Electorate:
+    document = plan.document
+    return resolve(approval.quorums, roles, sorted({*document.authors, document.created_by}))
+
+
+def _status(plan: StoredPlan, electorate: Electorate, round_: Round) -> ApprovalStatus:
+    live = tuple(vote for vote in round_.votes if not vote.lapsed)
+    speaks = round_.state in {RoundState.OPEN, RoundState.COMPLETE}
+    uids = frozenset(vote.person.uid for vote in live) if speaks else frozenset[int]()
+    filled = electorate.fill(uids)
+    approved = round_.state is RoundState.COMPLETE
+    expires_at = round_.expires_at
+    if round_.state is RoundState.OPEN and live:
+        expires_at = min(vote.expires_at for vote in live)
+    return ApprovalStatus(
+        plan_id=plan.document.plan_id,
+        digest=plan.document.digest,
+        approved=approved,
+        state=round_.state,
+        quorums=tuple(
+            QuorumStatus(
+                role=seat.quorum.role,
+                needed=seat.quorum.count,
+                have=seat.quorum.count if approved else sum(1 for place in filled if place[0] == index),
+                not_by_author=seat.quorum.not_by_author,
+                eligible=tuple(Person(uid=uid, name=name_of(uid)) for uid in sorted(seat.eligible - uids)),
+            )
+            for index, seat in enumerate(electorate.seats)
+        ),
+        votes=round_.votes,
+        expires_at=expires_at,
+        ended_because=round_.ended_because,
+    )

@@ -1,0 +1,124 @@
+"""Who may approve a plan, and when enough of them have.
+
+Guarantees: a role's members are user names or `uid:N`, resolved by the system's user database; a name that the system
+does not know is a finding, never nobody and never everybody. One person counts once, and for one quorum only, so that
+"2 of `iam-admin`, 1 of `security`" always means three people. Authors never count where `not by author` is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from fullcount.compiler.program import Quorum
+from fullcount.runtime.approve.identity import Person, name_of, uid_of
+from fullcount.runtime.store.errors import ApprovalRefused
+from fullcount.runtime.store.rounds import Tally
+
+_WORKSPACE = "see `[roles]` in fullcount.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """One quorum with the people who may fill it. `members` are all of the role, `eligible` those who count."""
+
+    quorum: Quorum
+    members: frozenset[int]
+    eligible: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Electorate:
+    """The quorums of one plan, with the people resolved."""
+
+    seats: tuple[Seat, ...]
+
+    def check(self, person: Person) -> None:
+        """Raise `ApprovalRefused` unless this person's yes can count for some quorum."""
+        if any(person.uid in seat.eligible for seat in self.seats):
+            return
+        if any(person.uid in seat.members for seat in self.seats):
+            raise ApprovalRefused(
+                "FC702",
+                f"{person} wrote the rule or made the plan, and this approval says `not by author`",
+                help=f"it can be approved by {self.who()}",
+            )
+        roles = ", ".join(f"`{seat.quorum.role}`" for seat in self.seats)
+        raise ApprovalRefused(
+            "FC701",
+            f"{person} is not a member of {roles}",
+            help=f"it can be approved by {self.who()}; {_WORKSPACE}",
+        )
+
+    def tally(self, uids: frozenset[int]) -> Tally:
+        """Return whether these people fill every seat of every quorum, and which of them were needed."""
+        filled = self.fill(uids)
+        wanted = sum(seat.quorum.count for seat in self.seats)
+        return Tally(reached=len(filled) == wanted, counted=frozenset(filled.values()))
+
+    def fill(self, uids: frozenset[int]) -> dict[tuple[int, int], int]:
+        """Seat as many of these people as can be: (quorum, place) to uid (Kuhn's augmenting paths)."""
+        places = [(index, place) for index, seat in enumerate(self.seats) for place in range(seat.quorum.count)]
+        filled: dict[tuple[int, int], int] = {}
+
+        def seated(place: tuple[int, int], tried: set[int]) -> bool:
+            for uid in sorted(uids & self.seats[place[0]].eligible):
+                if uid in tried:
+                    continue
+                tried.add(uid)
+                holder = next((other for other, held in filled.items() if held == uid), None)
+                if holder is None or seated(holder, tried):
+                    filled[place] = uid
+                    return True
+            return False
+
+        for place in places:
+            seated(place, set())
+        return filled
+
+    def who(self, without: frozenset[int] = frozenset()) -> str:
+        """Return who can still approve, for people: `any 2 of iam-admin (ana, bo)`."""
+        parts = []
+        for seat in self.seats:
+            names = sorted(name_of(uid) for uid in seat.eligible - without)
+            parts.append(f"any {seat.quorum.count} of `{seat.quorum.role}` ({', '.join(names) or 'nobody'})")
+        return " and ".join(parts)
+
+
+def resolve(quorums: Sequence[Quorum], roles: Mapping[str, Sequence[str]], authors: Sequence[str]) -> Electorate:
+    """Return who may approve. Raises `ApprovalRefused` when that can't be told for certain."""
+    if len(quorums) == 0 or any(quorum.count < 1 for quorum in quorums):
+        raise ApprovalRefused("FC706", "the workflow does not say who must approve, so nobody can")
+    barred = _authors(authors) if any(quorum.not_by_author for quorum in quorums) else frozenset[int]()
+    seats = []
+    for quorum in quorums:
+        members = _members(quorum.role, roles)
+        seats.append(Seat(quorum, members, members - barred if quorum.not_by_author else members))
+    return Electorate(tuple(seats))
+
+
+def _members(role: str, roles: Mapping[str, Sequence[str]]) -> frozenset[int]:
+    if role not in roles:
+        raise ApprovalRefused("FC705", f"the role `{role}` is not configured, so nobody can approve", help=_WORKSPACE)
+    found = {member: uid_of(member) for member in roles[role]}
+    unknown = [member for member, uid in found.items() if uid is None]
+    if unknown:
+        raise ApprovalRefused(
+            "FC705",
+            f"the role `{role}` names {', '.join(f'`{member}`' for member in unknown)}, whom this system does not know",
+            help=f"mend the name, remove it, or write it as `uid:1000`; {_WORKSPACE}",
+        )
+    return frozenset(uid for uid in found.values() if uid is not None)
+
+
+def _authors(authors: Sequence[str]) -> frozenset[int]:
+    found = {author: uid_of(author) for author in authors}
+    unknown = [author for author, uid in found.items() if uid is None]
+    if unknown or not authors:
+        names = ", ".join(f"`{author}`" for author in unknown) or "nobody"
+        raise ApprovalRefused(
+            "FC702",
+            f"the plan names {names} as its author, whom this system does not know, so `not by author` can't be told",
+            help="make the plan again on this system",
+        )
+    return frozenset(uid for uid in found.values() if uid is not None)

@@ -1,0 +1,81 @@
+"""Evidence as it was received: every envelope, complete or not, and every certificate that was issued."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from sqlalchemy import insert, select
+from sqlalchemy.orm import Session
+
+from fullcount.runtime.evidence.envelope import Envelope
+from fullcount.runtime.journal.entry import canonical_text, read_canonical
+from fullcount.runtime.plan.digest import sha256_text
+from fullcount.runtime.plan.document import CertificateDoc
+from fullcount.runtime.store import runs, tables
+from fullcount.runtime.store.instants import from_micros, to_micros
+from fullcount.runtime.store.transaction import Transaction, new_id
+from fullcount.runtime.store.views import StoredCertificate
+
+
+def record_envelope(tx: Transaction, run_id: str, workflow: str, envelope: Envelope) -> str:
+    """Keep an envelope and return its id."""
+    runs.running(tx.session, run_id)
+    envelope_id, document = new_id(), canonical_text(envelope)
+    facts = {
+        "envelope_id": envelope_id,
+        "workflow": workflow,
+        "inventory": envelope.inventory,
+        "complete": envelope.complete,
+        "rows": envelope.work.rows,
+        "snapshot_digest": envelope.snapshot_digest,
+        "sha256": sha256_text(document.encode()),
+    }
+    tx.session.execute(insert(tables.Evidence).values(**facts, run_id=run_id, document=document, recorded_at=tx.now))
+    tx.record("envelope", facts, run_id=run_id)
+    return envelope_id
+
+
+def record_certificate(
+    tx: Transaction, run_id: str, workflow: str, certificate: CertificateDoc, observed_at: datetime
+) -> str:
+    """Keep a certificate and return its id. Raises `ValueError` for a time without an offset."""
+    runs.running(tx.session, run_id)
+    certificate_id, document = new_id(), canonical_text(certificate)
+    facts = {
+        "certificate_id": certificate_id,
+        "workflow": workflow,
+        "inventory": certificate.inventory,
+        "rows": certificate.rows,
+        "snapshot_digest": certificate.snapshot_digest,
+        "observed_at": to_micros(observed_at),
+        "sha256": sha256_text(document.encode()),
+    }
+    tx.session.execute(insert(tables.Certificate).values(**facts, run_id=run_id, document=document, recorded_at=tx.now))
+    tx.record("certificate", facts, run_id=run_id)
+    return certificate_id
+
+
+def previous_rows(session: Session, workflow: str, inventory: str) -> int | None:
+    """Return the rows of the last certified snapshot; None when there has been none."""
+    return session.scalar(
+        select(tables.Certificate.rows)
+        .where(tables.Certificate.workflow == workflow, tables.Certificate.inventory == inventory)
+        .order_by(tables.Certificate.recorded_at.desc(), tables.Certificate.certificate_id.desc())
+        .limit(1)
+    )
+
+
+def certificates(session: Session, run_id: str) -> tuple[StoredCertificate, ...]:
+    """Return the certificates that a run issued, in order."""
+    query = (
+        select(tables.Certificate)
+        .where(tables.Certificate.run_id == run_id)
+        .order_by(tables.Certificate.recorded_at, tables.Certificate.certificate_id)
+    )
+    return tuple(
+        StoredCertificate(
+            document=CertificateDoc.model_validate(read_canonical(row.document)),
+            observed_at=from_micros(row.observed_at),
+        )
+        for row in session.scalars(query)
+    )

@@ -1,0 +1,1 @@
+"""The history of the tables. A migration, once released, is never changed."""

@@ -1,0 +1,227 @@
+"""Plans: kept as they were made, handed out only when they fit their hash, schema and digest, and used once.
+
+A newer plan of the same workflow and proposal supersedes the older ones. It keeps their approval when its digest is the
+same and the approval was not used; with any other digest the approval is void.
+"""
+
+from __future__ import annotations
+
+import re
+
+from pydantic import ValidationError
+from sqlalchemy import insert, select, update
+from sqlalchemy.orm import Session
+
+from fullcount.runtime.journal.entry import canonical_text, read_canonical
+from fullcount.runtime.plan.digest import check_document, sha256_text, short_digest
+from fullcount.runtime.plan.document import PlanDocument
+from fullcount.runtime.store import tables
+from fullcount.runtime.store.errors import ApprovalRefused, PlanCorrupt, PlanNotFound, PlanRefused, PlanStale
+from fullcount.runtime.store.instants import from_micros
+from fullcount.runtime.store.rounds import current_round, void_others
+from fullcount.runtime.store.transaction import Transaction
+from fullcount.runtime.store.views import PlanBrief, PlanState, StoredPlan
+
+OPEN, APPLYING, APPLIED = "open", "applying", "applied"
+
+
+def save(tx: Transaction, document: PlanDocument) -> StoredPlan:
+    """Keep a plan; in the same transaction older plans are superseded. Raises `PlanCorrupt`, `PlanRefused`."""
+    text = canonical_text(document)
+    checked = _checked(document.plan_id, text)
+    if tx.session.get(tables.Plan, document.plan_id) is not None:
+        raise PlanRefused("FC712", f"the plan `{document.plan_id}` is already stored; a plan is never replaced")
+    older = tx.session.scalars(
+        select(tables.Plan.plan_id)
+        .where(
+            tables.Plan.workflow == document.workflow,
+            tables.Plan.proposal == document.proposal,
+            tables.Plan.superseded_by.is_(None),
+            tables.Plan.state != APPLIED,
+        )
+        .order_by(tables.Plan.position)
+    ).all()
+    voided = void_others(tx, document.workflow, document.proposal, document.digest, document.plan_id)
+    sha256 = sha256_text(text.encode())
+    facts = {
+        "plan_id": document.plan_id,
+        "workflow": document.workflow,
+        "proposal": document.proposal,
+        "digest": document.digest,
+        "sha256": sha256,
+        "candidates": len(document.rows),
+        "over_cap": checked.caps.exceeded,
+    }
+    position = tx.record(
+        "planned",
+        {**facts, "created_by": document.created_by, "supersedes": list(older), "voids": voided},
+        run_id=document.run_id,
+    )
+    tx.session.execute(
+        insert(tables.Plan).values(
+            **facts, run_id=document.run_id, document=text, saved_at=tx.now, position=position, state=OPEN
+        )
+    )
+    if older:
+        tx.session.execute(
+            update(tables.Plan).where(tables.Plan.plan_id.in_(older)).values(superseded_by=document.plan_id)
+        )
+    keys = [{"plan_id": document.plan_id, "object_key": canonical_text(row.key)} for row in document.rows]
+    if keys:
+        tx.session.execute(insert(tables.PlanObject), keys)
+    return load(tx.session, document.plan_id, tx.now)
+
+
+def load(session: Session, plan_id: str, now: int) -> StoredPlan:
+    """Return a plan by its id or a beginning of it that no other plan shares.
+
+    Raises `PlanNotFound`, and `PlanCorrupt` when anything of it does not fit: it is never half used.
+    """
+    plan = find(session, plan_id)
+    if sha256_text(plan.document.encode()) != plan.sha256:
+        raise _corrupt(plan.plan_id, ["the stored text does not fit its hash"])
+    document = _checked(plan.plan_id, plan.document)
+    wrong = [
+        f"the document says {name} `{inside}`, the store says `{outside}`"
+        for name, inside, outside in (
+            ("plan", document.plan_id, plan.plan_id),
+            ("run", document.run_id, plan.run_id),
+            ("workflow", document.workflow, plan.workflow),
+            ("proposal", document.proposal, plan.proposal),
+            ("digest", document.digest, plan.digest),
+            ("candidates", len(document.rows), plan.candidates),
+            ("over the cap", document.caps.exceeded, plan.over_cap),
+        )
+        if inside != outside
+    ]
+    if wrong:
+        raise _corrupt(plan.plan_id, wrong)
+    return StoredPlan(
+        document=document,
+        state=state_of(session, plan, now),
+        sha256=plan.sha256,
+        saved_at=from_micros(plan.saved_at),
+        superseded_by=plan.superseded_by,
+    )
+
+
+def find(session: Session, plan_id: str) -> tables.Plan:
+    """Return the row of a plan by its id or an unambiguous beginning of it. Raises `PlanNotFound`."""
+    wanted = plan_id.strip().upper().removesuffix("…")
+    if re.fullmatch(r"[0-9A-Z]{1,26}", wanted) is None:
+        raise PlanNotFound("FC713", f"`{plan_id}` is not the id of a plan", help="list plans with `fullcount runs`")
+    found = session.scalars(
+        select(tables.Plan).where(tables.Plan.plan_id.startswith(wanted)).order_by(tables.Plan.position).limit(6)
+    ).all()
+    if len(found) == 1:
+        return found[0]
+    if len(found) == 0:
+        raise PlanNotFound(
+            "FC713", f"there is no plan `{plan_id}` in this store", help="list plans with `fullcount runs`"
+        )
+    names = ", ".join(f"`{plan.plan_id}`" for plan in found[:5])
+    more = " and more" if len(found) > 5 else ""
+    raise PlanNotFound("FC714", f"`{plan_id}` could be {names}{more}", help="write more of the id")
+
+
+def latest(session: Session, workflow: str, proposal: str) -> str | None:
+    """Return the id of the newest plan of a proposal; None when there is none."""
+    return session.scalar(
+        select(tables.Plan.plan_id)
+        .where(tables.Plan.workflow == workflow, tables.Plan.proposal == proposal)
+        .order_by(tables.Plan.position.desc())
+        .limit(1)
+    )
+
+
+def briefs(session: Session, workflow: str | None, limit: int, now: int) -> tuple[PlanBrief, ...]:
+    """Return the latest plans, newest first, without their documents."""
+    query = select(tables.Plan).order_by(tables.Plan.position.desc()).limit(limit)
+    if workflow is not None:
+        query = query.where(tables.Plan.workflow == workflow)
+    return tuple(
+        PlanBrief(
+            plan_id=plan.plan_id,
+            workflow=plan.workflow,
+            proposal=plan.proposal,
+            digest=plan.digest,
+            candidates=plan.candidates,
+            state=state_of(session, plan, now),
+            saved_at=from_micros(plan.saved_at),
+            superseded_by=plan.superseded_by,
+        )
+        for plan in session.scalars(query)
+    )
+
+
+def state_of(session: Session, plan: tables.Plan, now: int) -> PlanState:
+    """Return where a plan stands at this instant."""
+    if plan.state == APPLIED:
+        return PlanState.APPLIED
+    if plan.superseded_by is not None:
+        return PlanState.SUPERSEDED
+    if plan.over_cap:
+        return PlanState.OVER_CAP
+    if plan.state == APPLYING:
+        return PlanState.APPLYING
+    round_ = current_round(session, plan)
+    if round_ is None or round_.expires_at is None:
+        return PlanState.WAITING
+    return PlanState.APPROVED if round_.expires_at > now else PlanState.EXPIRED
+
+
+def check_usable(plan: tables.Plan) -> None:
+    """Raise `PlanStale` or `PlanRefused` when nothing may be approved or begun under this plan any more."""
+    name = f"the plan `{plan.plan_id}` ({short_digest(plan.digest)})"
+    if plan.superseded_by is not None:
+        raise PlanStale(
+            "FC710",
+            f"{name} was superseded by the newer plan `{plan.superseded_by}`",
+            help=f"look at the newer one: `fullcount show {plan.superseded_by}`",
+        )
+    if plan.state == APPLIED:
+        raise PlanRefused(
+            "FC712", f"{name} was applied already, and a plan is used once", help="make a new plan: `fullcount plan`"
+        )
+    if plan.over_cap:
+        raise PlanRefused(
+            "FC711",
+            f"{name} selects {plan.candidates} objects, more than its limit allows, so it can't be approved",
+            help="find out why so many were selected; then narrow the rule or raise `limit`, and make a new plan",
+        )
+
+
+def check_digest(plan: tables.Plan, digest: str) -> None:
+    """Raise `ApprovalRefused` when a decision was made over something else than this plan (R24)."""
+    if digest != plan.digest:
+        raise ApprovalRefused(
+            "FC704",
+            f"the digest `{short_digest(digest)}` is not that of the plan `{plan.plan_id}`, which has"
+            f" `{short_digest(plan.digest)}`",
+            help=f"look at the plan and its digest again: `fullcount show {plan.plan_id}`",
+        )
+
+
+def _checked(plan_id: str, text: str) -> PlanDocument:
+    """Return the document that the text holds, if everything about it fits. Raises `PlanCorrupt`."""
+    try:
+        document = PlanDocument.model_validate(read_canonical(text))
+    except ValidationError as error:
+        places = [".".join(str(part) for part in item["loc"]) + ": " + item["msg"] for item in error.errors()[:3]]
+        raise _corrupt(plan_id, places) from error
+    except ValueError as error:
+        raise _corrupt(plan_id, [str(error)]) from error
+    wrong = check_document(document)
+    if canonical_text(document) != text:
+        wrong.append("the document does not keep its content when it is read back")
+    if wrong:
+        raise _corrupt(plan_id, wrong)
+    return document
+
+
+def _corrupt(plan_id: str, wrong: list[str]) -> PlanCorrupt:
+    return PlanCorrupt(
+        "FC715",
+        f"the plan `{plan_id}` can't be used: {'; '.join(wrong)}",
+        help="make a new plan, and find out what changed this one: `fullcount verify`",
+    )

@@ -1,0 +1,257 @@
+"""Approval rounds: one try to reach the quorum for one digest, and the key that is minted when it is reached.
+
+Guarantees: the key (32 random bytes) is made in the same transaction as the vote that completes the quorum, never
+changes, and never leaves the store; a new round has a new key (R29); an approval that one plan used up carries no
+other. A key is kept as long as the store is: acts that ended as unknown can be resolved with it at any later time (R31).
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, insert, or_, select, update
+from sqlalchemy.orm import Session
+
+from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.plan.digest import sha256_text
+from fullcount.runtime.store import tables
+from fullcount.runtime.store.errors import ApprovalMissing, ApprovalRefused
+from fullcount.runtime.store.instants import from_micros, said
+from fullcount.runtime.store.runs import who
+from fullcount.runtime.store.transaction import Transaction, new_id
+from fullcount.runtime.store.views import Round, RoundState, Vote
+
+OPEN, COMPLETE, REVOKED, VOIDED = "open", "complete", "revoked", "voided"
+KEY_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """Whether these people reach the quorum, and by whose votes."""
+
+    reached: bool
+    counted: frozenset[int]
+
+
+def current_round(session: Session, plan: tables.Plan) -> tables.ApprovalRound | None:
+    """Return the newest round that still speaks for this plan, expired or not."""
+    return session.scalar(
+        select(tables.ApprovalRound)
+        .where(
+            *_of(plan),
+            tables.ApprovalRound.state.in_((OPEN, COMPLETE)),
+            or_(tables.ApprovalRound.used_by.is_(None), tables.ApprovalRound.used_by == plan.plan_id),
+        )
+        .order_by(tables.ApprovalRound.position.desc())
+        .limit(1)
+        .execution_options(populate_existing=True)
+    )
+
+
+def vote(
+    tx: Transaction, plan: tables.Plan, person: Person, lifetime: int, tally: Callable[[frozenset[int]], Tally]
+) -> None:
+    """Count one person's yes; `lifetime` in microseconds. Raises `ApprovalRefused`.
+
+    `tally` decides over the uids of all votes that count now. Whether the plan may be approved at all was checked.
+    """
+    if lifetime <= 0:
+        raise ApprovalRefused("FC706", "an approval that lives for no time can't carry an act")
+    round_ = current_round(tx.session, plan)
+    if round_ is not None and round_.state == COMPLETE:
+        if round_.expires_at is not None and round_.expires_at > tx.now:
+            raise ApprovalRefused(
+                "FC716",
+                f"the plan `{plan.plan_id}` has all its approvals, until {said(round_.expires_at)}",
+                help=f"nothing more is needed: `fullcount apply {plan.plan_id}`",
+            )
+        round_ = None  # it ran out: whoever approves now begins a new round, with a new key
+    round_id = _opened(tx, plan) if round_ is None else round_.round_id
+    live = {found.uid: found for found in votes(tx.session, round_id) if found.expires_at > tx.now}
+    if person.uid in live:
+        raise ApprovalRefused(
+            "FC703",
+            f"{person.name} approved this plan already, at {said(live[person.uid].at)}; one person counts once",
+            help="someone else must approve it too",
+        )
+    expires_at = tx.now + lifetime
+    tx.session.execute(
+        insert(tables.ApprovalVote).values(
+            vote_id=new_id(),
+            round_id=round_id,
+            plan_id=plan.plan_id,
+            digest=plan.digest,
+            uid=person.uid,
+            name=person.name,
+            at=tx.now,
+            expires_at=expires_at,
+        )
+    )
+    facts = {"round_id": round_id, "plan_id": plan.plan_id, "digest": plan.digest}
+    tx.record("approved", {**facts, "by": who(person), "expires_at": expires_at})
+    result = tally(frozenset((*live, person.uid)))
+    if result.reached:
+        lapse = {**{uid: found.expires_at for uid, found in live.items()}, person.uid: expires_at}
+        _complete(tx, plan, round_id, result.counted, min(lapse[uid] for uid in result.counted))
+
+
+def revoke(tx: Transaction, plan: tables.Plan, by: Person, reason: str) -> None:
+    """Take the approval of a plan back; what was not done yet will not be. Raises `ApprovalRefused`."""
+    round_ = current_round(tx.session, plan)
+    if round_ is None:
+        raise ApprovalRefused("FC709", f"the plan `{plan.plan_id}` has no approval that could be taken back")
+    _end(tx, round_.round_id, REVOKED, f"{by.name}: {reason}")
+    facts = {"round_id": round_.round_id, "plan_id": plan.plan_id, "digest": plan.digest}
+    tx.record("approval_revoked", {**facts, "by": who(by), "reason": reason})
+
+
+def void_others(tx: Transaction, workflow: str, proposal: str, digest: str, plan_id: str) -> list[str]:
+    """End every unused round of a proposal that was for another digest; return their ids, oldest first."""
+    rounds = tx.session.scalars(
+        select(tables.ApprovalRound.round_id)
+        .where(
+            tables.ApprovalRound.workflow == workflow,
+            tables.ApprovalRound.proposal == proposal,
+            tables.ApprovalRound.digest != digest,
+            tables.ApprovalRound.state.in_((OPEN, COMPLETE)),
+            tables.ApprovalRound.used_by.is_(None),
+        )
+        .order_by(tables.ApprovalRound.position)
+    ).all()
+    for round_id in rounds:
+        _end(tx, round_id, VOIDED, f"the plan {plan_id} has another digest")
+    return list(rounds)
+
+
+def require_valid(session: Session, plan: tables.Plan, now: int) -> tables.ApprovalRound:
+    """Return the round that carries the plan's acts. Raises `ApprovalMissing`, `ApprovalRefused`."""
+    round_ = current_round(session, plan)
+    show = f"`fullcount approve {plan.plan_id}`"
+    if round_ is None:
+        ended = _last_ended(session, plan)
+        if ended is not None:
+            raise ApprovalRefused(
+                "FC709",
+                f"the approval of the plan `{plan.plan_id}` was taken back: {ended.ended_because}",
+                help=f"it must be approved anew: {show}",
+            )
+        raise ApprovalMissing("FC707", f"nobody has approved the plan `{plan.plan_id}`", help=f"approve it: {show}")
+    if round_.state != COMPLETE or round_.expires_at is None or round_.key is None:
+        raise ApprovalMissing(
+            "FC707", f"the plan `{plan.plan_id}` does not have all its approvals yet", help=f"see who can: {show}"
+        )
+    if round_.expires_at <= now:
+        raise ApprovalRefused(
+            "FC708",
+            f"the approval of the plan `{plan.plan_id}` ran out at {said(round_.expires_at)}",
+            help=f"it must be approved anew: {show}",
+        )
+    return round_
+
+
+def use_up(tx: Transaction, round_id: str, plan_id: str) -> None:
+    """Bind an approval to the one plan whose apply uses it."""
+    tx.session.execute(
+        update(tables.ApprovalRound).where(tables.ApprovalRound.round_id == round_id).values(used_by=plan_id)
+    )
+
+
+def votes(session: Session, round_id: str) -> tuple[tables.ApprovalVote, ...]:
+    """Return the votes of a round in the order they were given."""
+    query = select(tables.ApprovalVote).where(tables.ApprovalVote.round_id == round_id)
+    return tuple(session.scalars(query.order_by(tables.ApprovalVote.at, tables.ApprovalVote.vote_id)))
+
+
+def view(session: Session, plan: tables.Plan, now: int) -> Round:
+    """Return what people may know of a plan's approval."""
+    round_ = current_round(session, plan) or _last_ended(session, plan)
+    if round_ is None:
+        return Round(round_id=None, state=RoundState.NONE)
+    state = RoundState(round_.state)
+    if round_.state == COMPLETE and round_.expires_at is not None and round_.expires_at <= now:
+        state = RoundState.EXPIRED
+    return Round(
+        round_id=round_.round_id,
+        state=state,
+        votes=tuple(
+            Vote(
+                person=Person(uid=found.uid, name=found.name),
+                at=from_micros(found.at),
+                expires_at=from_micros(found.expires_at),
+                lapsed=found.expires_at <= now,
+            )
+            for found in votes(session, round_.round_id)
+        ),
+        completed_at=None if round_.completed_at is None else from_micros(round_.completed_at),
+        expires_at=None if round_.expires_at is None else from_micros(round_.expires_at),
+        ended_because=round_.ended_because,
+    )
+
+
+def _of(plan: tables.Plan) -> tuple[ColumnElement[bool], ...]:
+    return (
+        tables.ApprovalRound.workflow == plan.workflow,
+        tables.ApprovalRound.proposal == plan.proposal,
+        tables.ApprovalRound.digest == plan.digest,
+    )
+
+
+def _last_ended(session: Session, plan: tables.Plan) -> tables.ApprovalRound | None:
+    return session.scalar(
+        select(tables.ApprovalRound)
+        .where(
+            *_of(plan),
+            tables.ApprovalRound.state.in_((REVOKED, VOIDED)),
+            or_(tables.ApprovalRound.used_by.is_(None), tables.ApprovalRound.used_by == plan.plan_id),
+        )
+        .order_by(tables.ApprovalRound.position.desc())
+        .limit(1)
+    )
+
+
+def _opened(tx: Transaction, plan: tables.Plan) -> str:
+    round_id = new_id()
+    facts = {"round_id": round_id, "plan_id": plan.plan_id, "digest": plan.digest}
+    position = tx.record("approval_opened", facts)
+    tx.session.execute(
+        insert(tables.ApprovalRound).values(
+            **facts,
+            workflow=plan.workflow,
+            proposal=plan.proposal,
+            state=OPEN,
+            position=position,
+            opened_at=tx.now,
+        )
+    )
+    return round_id
+
+
+def _complete(tx: Transaction, plan: tables.Plan, round_id: str, counted: frozenset[int], expires_at: int) -> None:
+    key = secrets.token_bytes(KEY_BYTES)
+    key_sha256 = sha256_text(key)
+    tx.session.execute(
+        update(tables.ApprovalRound)
+        .where(tables.ApprovalRound.round_id == round_id)
+        .values(state=COMPLETE, completed_at=tx.now, expires_at=expires_at, key=key, key_sha256=key_sha256)
+    )
+    tx.record(
+        "approval_complete",
+        {
+            "round_id": round_id,
+            "plan_id": plan.plan_id,
+            "digest": plan.digest,
+            "by": sorted(counted),
+            "key_sha256": key_sha256,
+            "expires_at": expires_at,
+        },
+    )
+
+
+def _end(tx: Transaction, round_id: str, state: str, because: str) -> None:
+    tx.session.execute(
+        update(tables.ApprovalRound)
+        .where(tables.ApprovalRound.round_id == round_id)
+        .values(state=state, ended_at=tx.now, ended_because=because)
+    )

@@ -1,0 +1,100 @@
+"""Runs: one row per try to plan, apply or undo, begun before anything else and finished whatever happens."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import insert, select, update
+from sqlalchemy.orm import Session
+
+from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.exit_codes import Exit
+from fullcount.runtime.journal.entry import canonical_text, read_canonical
+from fullcount.runtime.store import tables
+from fullcount.runtime.store.errors import StoreError
+from fullcount.runtime.store.instants import from_micros
+from fullcount.runtime.store.transaction import Transaction, new_id
+from fullcount.runtime.store.views import RunKind, RunRow
+
+RUNNING = "running"
+
+
+def begin(tx: Transaction, workflow: str, kind: RunKind, by: Person, plan_id: str | None, slot_id: str | None) -> str:
+    """Record that a run begins, and return its id."""
+    run_id = new_id()
+    tx.session.execute(
+        insert(tables.Run).values(
+            run_id=run_id,
+            workflow=workflow,
+            kind=kind.value,
+            by_uid=by.uid,
+            by_name=by.name,
+            plan_id=plan_id,
+            slot_id=slot_id,
+            started_at=tx.now,
+            state=RUNNING,
+        )
+    )
+    payload = {
+        "run_id": run_id,
+        "workflow": workflow,
+        "kind": kind.value,
+        "by": who(by),
+        "plan_id": plan_id,
+        "slot_id": slot_id,
+    }
+    tx.record("run_began", payload, run_id=run_id)
+    return run_id
+
+
+def finish(tx: Transaction, run_id: str, state: str, ended: Exit, summary: Mapping[str, Any]) -> None:
+    """Record how a run ended. Raises `StoreError` when it is unknown or has ended before."""
+    running(tx.session, run_id)
+    if state == RUNNING:
+        raise StoreError("FC733", f"a run can't end as `{RUNNING}`")
+    tx.session.execute(
+        update(tables.Run)
+        .where(tables.Run.run_id == run_id)
+        .values(state=state, exit=int(ended), summary=canonical_text(dict(summary)), finished_at=tx.now)
+    )
+    tx.record("run_finished", {"state": state, "exit": int(ended), "summary": dict(summary)}, run_id=run_id)
+
+
+def running(session: Session, run_id: str) -> tables.Run:
+    """Return a run that has not ended. Raises `StoreError`."""
+    run = session.get(tables.Run, run_id)
+    if run is None:
+        raise StoreError("FC733", f"there is no run `{run_id}` in this store", help="see `fullcount runs`")
+    if run.state != RUNNING:
+        raise StoreError("FC733", f"the run `{run_id}` has ended as `{run.state}`", help="begin a new run")
+    return run
+
+
+def recent(session: Session, limit: int, workflow: str | None) -> tuple[RunRow, ...]:
+    """Return the latest runs, newest first."""
+    query = select(tables.Run).order_by(tables.Run.started_at.desc(), tables.Run.run_id.desc()).limit(limit)
+    if workflow is not None:
+        query = query.where(tables.Run.workflow == workflow)
+    return tuple(_row(run) for run in session.scalars(query))
+
+
+def who(person: Person) -> dict[str, Any]:
+    """Return a person as journal entries name them."""
+    return {"uid": person.uid, "name": person.name}
+
+
+def _row(run: tables.Run) -> RunRow:
+    return RunRow(
+        run_id=run.run_id,
+        workflow=run.workflow,
+        kind=RunKind(run.kind),
+        by=Person(uid=run.by_uid, name=run.by_name),
+        plan_id=run.plan_id,
+        slot_id=run.slot_id,
+        started_at=from_micros(run.started_at),
+        finished_at=None if run.finished_at is None else from_micros(run.finished_at),
+        state=run.state,
+        exit=run.exit,
+        summary=None if run.summary is None else read_canonical(run.summary),
+    )

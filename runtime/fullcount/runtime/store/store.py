@@ -1,0 +1,352 @@
+"""The store: one object through which everything else keeps and finds its state.
+
+Guarantees: each method is one transaction; each change is in the journal in the same transaction; time is the
+database's. It never retries, never half does, and knows no rule of what may be approved or acted upon beyond what its
+parts state: `plans`, `rounds` (approvals), `ledger`, `leases`, `slots`, `runs`, `evidence`, `controls`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from typing import Any, Self
+
+from sqlalchemy import Engine, text
+from sqlalchemy.exc import DatabaseError, OperationalError
+from sqlalchemy.orm import Session
+
+from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.connectors.base import Outcome
+from fullcount.runtime.evidence.envelope import Envelope
+from fullcount.runtime.exit_codes import Exit
+from fullcount.runtime.journal.append import locked_head, read_head
+from fullcount.runtime.journal.entry import Head
+from fullcount.runtime.plan.document import CertificateDoc, PlanDocument
+from fullcount.runtime.store import controls, evidence, leases, ledger, plans, rounds, runs, slots
+from fullcount.runtime.store.engine import make_engine, writer
+from fullcount.runtime.store.errors import StoreUnavailable
+from fullcount.runtime.store.instants import from_micros, system_micros, to_micros
+from fullcount.runtime.store.migrate import migrate
+from fullcount.runtime.store.transaction import Transaction
+from fullcount.runtime.store.views import (
+    ActKind,
+    Fence,
+    Intent,
+    LedgerEntry,
+    OutcomeEntry,
+    PlanBrief,
+    Round,
+    RunKind,
+    RunRow,
+    SlotRow,
+    StoredCertificate,
+    StoredPlan,
+)
+
+Clock = Callable[[], datetime]
+
+
+class Store:
+    """An open store. Make one with `Store.open`; it may be used from several threads."""
+
+    def __init__(self, engine: Engine, clock: Clock | None) -> None:
+        self._engine = engine
+        self._writer = writer(engine)
+        self._clock = clock
+
+    @classmethod
+    def open(cls, url: str, *, clock: Clock | None = None) -> Store:
+        """Open the store at `url`, bringing its tables up to date.
+
+        `clock` replaces the database's time, for tests. Raises `StoreUnavailable`, `StoreTooNew`.
+        """
+        engine = make_engine(url)
+        try:
+            with _translated():
+                migrate(writer(engine))
+        except BaseException:
+            engine.dispose()
+            raise
+        return cls(engine, clock)
+
+    def close(self) -> None:
+        """Release every connection."""
+        self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # -- transactions -------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def reading(self) -> Iterator[Session]:
+        """Give a session that sees one state of everything and can't be used to write."""
+        connection_options = {"isolation_level": "REPEATABLE READ"} if self._is_postgresql else {}
+        with (
+            _translated(),
+            self._engine.connect().execution_options(**connection_options) as connection,
+            Session(connection, autoflush=False) as session,
+        ):
+            yield session
+
+    @contextmanager
+    def writing(self) -> Iterator[Transaction]:
+        """Give a transaction that holds the journal's head; it is committed at the end, or undone by an exception."""
+        with _translated(), Session(self._writer, autoflush=False) as session, session.begin():
+            head = locked_head(session)
+            yield Transaction(session=session, now=self._now(session), head=head)
+
+    @property
+    def _is_postgresql(self) -> bool:
+        return self._engine.dialect.name == "postgresql"
+
+    def _now(self, session: Session) -> int:
+        if self._clock is not None:
+            return to_micros(self._clock())
+        if self._is_postgresql:
+            return int(session.scalar(text("SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint")) or 0)
+        return system_micros()  # SQLite has no clock of its own: its time is this host's
+
+    def now(self) -> datetime:
+        """Return the store's time, by which leases and approvals run out."""
+        with self.reading() as session:
+            return from_micros(self._now(session))
+
+    def head(self) -> Head:
+        """Return the journal's last entry: note it elsewhere, and nobody can rewrite what came before."""
+        with self.reading() as session:
+            return read_head(session)
+
+    # -- runs ---------------------------------------------------------------------------------------------------------
+
+    def begin_run(
+        self, workflow: str, kind: RunKind | str, by: Person, *, plan_id: str | None = None, slot_id: str | None = None
+    ) -> str:
+        """Record that a run begins, and return its id (ULID)."""
+        with self.writing() as tx:
+            return runs.begin(tx, workflow, RunKind(kind), by, plan_id, slot_id)
+
+    def finish_run(self, run_id: str, state: str, ended: Exit, summary: Mapping[str, Any]) -> None:
+        """Record how a run ended. Raises `StoreError` when it is unknown or has ended before."""
+        with self.writing() as tx:
+            runs.finish(tx, run_id, state, ended, summary)
+
+    def runs(self, limit: int = 20, *, workflow: str | None = None) -> tuple[RunRow, ...]:
+        """Return the latest runs, newest first."""
+        with self.reading() as session:
+            return runs.recent(session, limit, workflow)
+
+    # -- evidence -----------------------------------------------------------------------------------------------------
+
+    def record_envelope(self, run_id: str, workflow: str, envelope: Envelope) -> str:
+        """Keep an envelope, complete or not, and return its id."""
+        with self.writing() as tx:
+            return evidence.record_envelope(tx, run_id, workflow, envelope)
+
+    def record_certificate(self, run_id: str, workflow: str, certificate: CertificateDoc, observed_at: datetime) -> str:
+        """Keep a certificate with the instant that its freshness counts from, and return its id."""
+        with self.writing() as tx:
+            return evidence.record_certificate(tx, run_id, workflow, certificate, observed_at)
+
+    def previous_rows(self, workflow: str, inventory: str) -> int | None:
+        """Return the rows of the last certified snapshot of an inventory; None when there has been none."""
+        with self.reading() as session:
+            return evidence.previous_rows(session, workflow, inventory)
+
+    def certificates(self, run_id: str) -> tuple[StoredCertificate, ...]:
+        """Return the certificates that a run issued."""
+        with self.reading() as session:
+            return evidence.certificates(session, run_id)
+
+    # -- plans --------------------------------------------------------------------------------------------------------
+
+    def save_plan(self, document: PlanDocument) -> StoredPlan:
+        """Keep a plan; older plans of its proposal are superseded. Raises `PlanCorrupt`, `PlanRefused`."""
+        with self.writing() as tx:
+            return plans.save(tx, document)
+
+    def load_plan(self, plan_id: str) -> StoredPlan:
+        """Return a plan by its id or an unambiguous beginning of it. Raises `PlanNotFound`, `PlanCorrupt`."""
+        with self.reading() as session:
+            return plans.load(session, plan_id, self._now(session))
+
+    def latest_plan(self, workflow: str, proposal: str) -> StoredPlan | None:
+        """Return the newest plan of a proposal; None when there is none. Raises `PlanCorrupt`."""
+        with self.reading() as session:
+            plan_id = plans.latest(session, workflow, proposal)
+            return None if plan_id is None else plans.load(session, plan_id, self._now(session))
+
+    def plans(self, limit: int = 20, *, workflow: str | None = None) -> tuple[PlanBrief, ...]:
+        """Return the latest plans, newest first, without their documents."""
+        with self.reading() as session:
+            return plans.briefs(session, workflow, limit, self._now(session))
+
+    # -- approvals (who may give them is decided in `approve`) --------------------------------------------------------
+
+    def approval_round(self, plan_id: str) -> Round:
+        """Return the approval that a plan has, as far as it has come. Raises `PlanNotFound`."""
+        with self.reading() as session:
+            return rounds.view(session, plans.find(session, plan_id), self._now(session))
+
+    def record_vote(
+        self,
+        plan_id: str,
+        digest: str,
+        person: Person,
+        lifetime: timedelta,
+        tally: Callable[[frozenset[int]], rounds.Tally],
+    ) -> Round:
+        """Count one person's yes over one digest. Called by `approve.approvals.give`, which knows who may.
+
+        Raises `ApprovalRefused`, `PlanRefused`, `PlanStale`, `PlanNotFound`.
+        """
+        with self.writing() as tx:
+            plan = plans.find(tx.session, plan_id)
+            plans.check_usable(plan)
+            plans.check_digest(plan, digest)
+            rounds.vote(tx, plan, person, lifetime // timedelta(microseconds=1), tally)
+            return rounds.view(tx.session, plan, tx.now)
+
+    def revoke_approval(self, plan_id: str, by: Person, reason: str) -> Round:
+        """Take an approval back; acts that have not begun will not. Raises `ApprovalRefused`, `PlanNotFound`."""
+        with self.writing() as tx:
+            plan = plans.find(tx.session, plan_id)
+            rounds.revoke(tx, plan, by, reason)
+            return rounds.view(tx.session, plan, tx.now)
+
+    def check_may_act(self, plan_id: str, fence: Fence) -> None:
+        """Raise the error of whatever forbids acting now: halt, lease, newer plan, approval. For the guard."""
+        with self.reading() as session:
+            ledger.check_may_act(session, plan_id, fence, self._now(session))
+
+    # -- the ledger of acts -------------------------------------------------------------------------------------------
+
+    def begin_apply(self, plan_id: str, run_id: str, fence: Fence) -> None:
+        """Begin applying a plan, or go on with it. Raises the error of whatever is in the way."""
+        with self.writing() as tx:
+            ledger.begin_apply(tx, plan_id, run_id, fence)
+
+    def finish_apply(self, plan_id: str, run_id: str, fence: Fence) -> dict[Outcome, int]:
+        """Record where the apply stands and return the counts; the plan is used up once all outcomes are final."""
+        with self.writing() as tx:
+            return ledger.finish_apply(tx, plan_id, run_id, fence)
+
+    def record_intents(
+        self, plan_id: str, run_id: str, fence: Fence, intents: Sequence[Intent], *, kind: ActKind = ActKind.ACT
+    ) -> tuple[LedgerEntry, ...]:
+        """Record up to 50 intents, all or nothing, before any of their calls. Only entries with `fresh` may be called.
+
+        Raises `FenceLost`, `Halted`, `PlanStale`, `PlanRefused`, `ApprovalMissing`, `ApprovalRefused`,
+        `IdempotencyMismatch`, `LedgerRefused`.
+        """
+        with self.writing() as tx:
+            return ledger.record_intents(tx, plan_id, run_id, fence, intents, kind)
+
+    def record_outcomes(
+        self, plan_id: str, run_id: str, fence: Fence, outcomes: Sequence[OutcomeEntry], *, kind: ActKind = ActKind.ACT
+    ) -> tuple[LedgerEntry, ...]:
+        """Record up to 50 outcomes, all or nothing. Raises `LedgerRefused`, `FenceLost`, `PlanRefused`.
+
+        Objects that were left alone (`changed`, `already_gone`, `refused`) need no intent; all other outcomes do.
+        """
+        with self.writing() as tx:
+            return ledger.record_outcomes(tx, plan_id, run_id, fence, outcomes, kind)
+
+    def ledger(self, plan_id: str, *, kind: ActKind = ActKind.ACT) -> tuple[LedgerEntry, ...]:
+        """Return everything that the ledger holds of a plan (its full id)."""
+        with self.reading() as session:
+            return ledger.entries(session, plan_id, kind)
+
+    def open_intents(self, plan_id: str, *, kind: ActKind = ActKind.ACT) -> tuple[LedgerEntry, ...]:
+        """Return the intents without a final outcome, to be resolved by reading or by the same key (R32)."""
+        with self.reading() as session:
+            return ledger.open_intents(session, plan_id, kind)
+
+    def counts(self, plan_id: str) -> dict[Outcome, int]:
+        """Return how many of a plan's objects ended how; the numbers add up to its candidates."""
+        with self.reading() as session:
+            return ledger.counts(session, plan_id)
+
+    # -- coordination -------------------------------------------------------------------------------------------------
+
+    def claim(self, name: str, holder: str, ttl: timedelta) -> Fence:
+        """Take a lease, with a token above all earlier ones of that name. Raises `LeaseHeld`."""
+        with self.writing() as tx:
+            return leases.claim(tx, name, holder, ttl)
+
+    def claim_plan(self, plan_id: str, holder: str, ttl: timedelta, *, part: str = "") -> Fence:
+        """Take the lease for acting on a plan, or on a part of it. Raises `LeaseHeld`."""
+        return self.claim(leases.plan_lease(plan_id, part), holder, ttl)
+
+    def renew(self, fence: Fence, ttl: timedelta) -> Fence:
+        """Move the end of a lease that is still held. Raises `FenceLost`."""
+        with self.writing() as tx:
+            return leases.renew(tx, fence, ttl)
+
+    def check_fence(self, fence: Fence) -> None:
+        """Raise `FenceLost` unless this very claim is still in force."""
+        with self.reading() as session:
+            leases.check(session, fence, self._now(session))
+
+    def release(self, fence: Fence) -> None:
+        """Give a lease back; another's lease is not touched."""
+        with self.writing() as tx:
+            leases.release(tx, fence)
+
+    def claim_slot(
+        self, workflow: str, planned_at: datetime, holder: str, *, local_day: str | None = None
+    ) -> str | None:
+        """Take a planned instant and return its slot's id; None when somebody has it already."""
+        with self.writing() as tx:
+            return slots.claim(tx, workflow, planned_at, holder, local_day=local_day, skipped=None)
+
+    def skip_slot(
+        self, workflow: str, planned_at: datetime, holder: str, reason: str, *, local_day: str | None = None
+    ) -> str | None:
+        """Record that a planned instant is not run, and why; None when somebody has it already."""
+        with self.writing() as tx:
+            return slots.claim(tx, workflow, planned_at, holder, local_day=local_day, skipped=reason)
+
+    def finish_slot(self, slot_id: str, detail: str) -> None:
+        """Record that the run of a slot has ended. Raises `StoreError` when the slot is not being run."""
+        with self.writing() as tx:
+            slots.finish(tx, slot_id, detail)
+
+    def slots(self, limit: int = 20, *, workflow: str | None = None) -> tuple[SlotRow, ...]:
+        """Return the latest planned instants, newest first."""
+        with self.reading() as session:
+            return slots.recent(session, workflow, limit)
+
+    def halt(self, reason: str, by: Person) -> None:
+        """Stop all acting, everywhere, until `resume`."""
+        with self.writing() as tx:
+            controls.halt(tx, reason, by)
+
+    def resume(self, by: Person) -> None:
+        """Allow acting again."""
+        with self.writing() as tx:
+            controls.resume(tx, by)
+
+    def halted(self) -> str | None:
+        """Return why acting is halted; None when it is not."""
+        with self.reading() as session:
+            return controls.halted(session)
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Say what a database's trouble means for a person. A broken rule of the tables stays the bug that it is."""
+    try:
+        yield
+    except DatabaseError as error:
+        if type(error) not in {DatabaseError, OperationalError}:
+            raise
+        raise StoreUnavailable(
+            "FC730",
+            f"the store does not answer: {error.orig}",
+            help="check that it can be reached and written to, and that its disk is not full",
+        ) from error

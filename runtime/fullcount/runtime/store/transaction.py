@@ -1,0 +1,35 @@
+"""A writing transaction: the session, the instant that holds for all of it, and the only way into the journal.
+
+Every change of state goes through one of these, so that change and journal entry are committed together or not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy.orm import Session
+from ulid import ULID
+
+from fullcount.runtime.journal.append import append
+from fullcount.runtime.journal.entry import Head
+
+
+@dataclass(slots=True)
+class Transaction:
+    """`now` is the store's time in microseconds; `head` moves with each entry."""
+
+    session: Session
+    now: int
+    head: Head
+
+    def record(self, kind: str, payload: Mapping[str, Any], *, run_id: str | None = None) -> int:
+        """Append a journal entry and return its number."""
+        self.head = append(self.session, self.head, at=self.now, kind=kind, run_id=run_id, payload=payload)
+        return self.head.seq
+
+
+def new_id() -> str:
+    """Return a fresh identifier (ULID: sorts by time of making)."""
+    return str(ULID())

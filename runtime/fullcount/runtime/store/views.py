@@ -1,0 +1,195 @@
+"""What the store hands out: frozen values, instants with an offset, never rows of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.connectors.base import Outcome
+from fullcount.runtime.plan.document import CertificateDoc, PlanDocument
+
+
+class RunKind(StrEnum):
+    """What a run is for."""
+
+    PLAN = "plan"
+    APPLY = "apply"
+    UNDO = "undo"
+
+
+class PlanState(StrEnum):
+    """Where a plan stands."""
+
+    WAITING = "waiting"
+    APPROVED = "approved"
+    APPLYING = "applying"
+    """An apply has begun and not every object has its outcome yet: it can be gone on with."""
+    APPLIED = "applied"
+    SUPERSEDED = "superseded"
+    OVER_CAP = "over_cap"
+    EXPIRED = "expired"
+    """It was approved, and the approval ran out."""
+
+
+class ActKind(StrEnum):
+    """Doing and undoing are two acts on one object, each with its own key and outcome."""
+
+    ACT = "act"
+    UNDO = "undo"
+
+
+@dataclass(frozen=True, slots=True)
+class RunRow:
+    """One run."""
+
+    run_id: str
+    workflow: str
+    kind: RunKind
+    by: Person
+    plan_id: str | None
+    slot_id: str | None
+    started_at: datetime
+    finished_at: datetime | None
+    state: str
+    exit: int | None
+    summary: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCertificate:
+    """A certificate with the instant that its freshness counts from."""
+
+    document: CertificateDoc
+    observed_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPlan:
+    """A plan that fits its hash, its schema and its digest. `sha256` is over the whole document."""
+
+    document: PlanDocument
+    state: PlanState
+    sha256: str
+    saved_at: datetime
+    superseded_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlanBrief:
+    """A plan for lists: without its document, which can be large."""
+
+    plan_id: str
+    workflow: str
+    proposal: str
+    digest: str
+    candidates: int
+    state: PlanState
+    saved_at: datetime
+    superseded_by: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """One person's yes, and until when it counts."""
+
+    person: Person
+    at: datetime
+    expires_at: datetime
+    lapsed: bool
+
+
+class RoundState(StrEnum):
+    """How far an approval has come."""
+
+    NONE = "none"
+    OPEN = "open"
+    COMPLETE = "complete"
+    EXPIRED = "expired"
+    REVOKED = "revoked"
+    VOIDED = "voided"
+    """A plan with another digest took the place of the approved one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """The approval that a plan has, if any. The key itself never leaves the store."""
+
+    round_id: str | None
+    state: RoundState
+    votes: tuple[Vote, ...] = ()
+    completed_at: datetime | None = None
+    expires_at: datetime | None = None
+    ended_because: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Fence:
+    """The right to write as long as nobody claimed the lease later: `token` only ever grows."""
+
+    name: str
+    holder: str
+    token: int
+    expires_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """What is about to be done to one object. `object_key` is the key of the plan's row."""
+
+    object_key: tuple[Any, ...]
+    operation: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class OutcomeEntry:
+    """What came of one object. `before` holds what an undo needs, as JSON values."""
+
+    object_key: tuple[Any, ...]
+    outcome: Outcome
+    reason: str | None = None
+    detail: str = ""
+    before: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerEntry:
+    """What the ledger holds for one object.
+
+    `fresh` is True only in the answer of the call that recorded the intent: whoever gets an entry that is not fresh
+    must not call the target, but go by `outcome` (None or `unknown`: resolve it by reading, or by the same key).
+    """
+
+    act_id: str
+    plan_id: str
+    object_key: tuple[Any, ...]
+    kind: ActKind
+    operation: str | None
+    parameters: Mapping[str, Any] | None
+    idempotency_key: str | None
+    intent_at: datetime | None
+    outcome: Outcome | None
+    reason: str | None
+    detail: str
+    before: Mapping[str, Any]
+    outcome_at: datetime | None
+    fresh: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class SlotRow:
+    """A planned instant of a schedule and what became of it."""
+
+    slot_id: str
+    workflow: str
+    planned_at: datetime
+    local_day: str | None
+    state: str
+    holder: str
+    claimed_at: datetime
+    finished_at: datetime | None
+    detail: str
