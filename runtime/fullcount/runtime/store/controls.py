@@ -40,5 +40,5 @@ def check(session: Session) -> None:
     reason = halted(session)
     if reason is not None:
         raise Halted(
-            "FC722", f"all acting is halted: {reason}", help="when the cause is gone, allow it with `fullcount resume`"
+            "FC722", f"all acting is halted: {reason}", help="look into the cause before acting is allowed again"
         )

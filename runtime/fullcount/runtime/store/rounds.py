@@ -2,7 +2,8 @@
 
 Guarantees: the key (32 random bytes) is made in the same transaction as the vote that completes the quorum, never
 changes, and never leaves the store; a new round has a new key (R29); an approval that one plan used up carries no
-other. A key is kept as long as the store is: acts that ended as unknown can be resolved with it at any later time (R31).
+other. A key is kept as long as the store is, so that an act that ended as unknown can be resolved with it at any later
+time (R31).
 """
 
 from __future__ import annotations

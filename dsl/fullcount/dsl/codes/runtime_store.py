@@ -1,0 +1,235 @@
+"""FC700 to FC749: what approvals, plans, leases, the ledger and the journal refuse. A part of the run time's hundred."""
+
+from __future__ import annotations
+
+from fullcount.dsl.codes.model import Code
+
+_APPROVALS: tuple[Code, ...] = (
+    Code(
+        "FC701",
+        "not a member of a role that may approve",
+        "The workflow's `approve` clause names roles, and the roles' members stand under `[roles]` in fullcount.toml. "
+        "Who you are comes from the operating system: the user id under which the command runs, never an option, an "
+        "environment variable or a name that a file gives.\n\n"
+        "Ask one of the people that the message names. If you should be one of them, have the role changed in the "
+        "usual way; that is a change that others can see.",
+    ),
+    Code(
+        "FC702",
+        "authors can't approve what they made",
+        "The clause says `not by author`: whoever wrote the rule or made the plan does not count, even as a member of "
+        "the role. A second pair of eyes is the point of it.\n\n"
+        "It is also refused when the plan's author can't be resolved to a user of this system, since then nobody can "
+        "tell whether an approver is the author. Make the plan again on this system.",
+    ),
+    Code(
+        "FC703",
+        "one person counts once",
+        "You approved this plan before, and that still counts. A quorum of two needs two people; approving again "
+        "under another name of the same user id changes nothing.\n\n"
+        "`fullcount show PLAN` names who can still approve.",
+    ),
+    Code(
+        "FC704",
+        "the digest is not that of the plan",
+        "An approval is a decision over exactly what was looked at. The digest that was given belongs to another "
+        "plan: perhaps the plan was made anew in between, and a row, a cap or a version is different.\n\n"
+        "Look at the plan again, and approve it with the digest that is shown.",
+    ),
+    Code(
+        "FC705",
+        "the role can't be resolved",
+        "A role that the workflow names is missing in fullcount.toml, or it has a member that this system's user "
+        "database does not know. An unknown name is never read as nobody or as everybody: it might be a misspelt "
+        "name, or someone whose account was removed and whose user id belongs to someone else tomorrow.\n\n"
+        "Mend the name, remove it, or write the member as `uid:1000`.",
+    ),
+    Code(
+        "FC706",
+        "nobody is named who could approve",
+        "The proposal has no quorum of at least one person, or its approval would expire at once. Nothing is done "
+        "without an approval, so nothing can be done.\n\n"
+        'Add to the workflow: approve NAME { 1 of role "ops", expires after 3d }',
+    ),
+    Code(
+        "FC707",
+        "the plan waits for approval",
+        "Not enough people have agreed to this plan yet. Votes that ran out, or that were for another digest, do not "
+        "count.\n\n"
+        "`fullcount show PLAN` says how many are missing and who can give them.",
+    ),
+    Code(
+        "FC708",
+        "the approval has run out",
+        "`expires after` in the approve clause bounds how long a decision holds, because what it was made over grows "
+        "old. The time is that of the store, and each vote has its own.\n\n"
+        "Approve again (a new approval has a new key), or better, make a new plan first: objects change.",
+    ),
+    Code(
+        "FC709",
+        "the approval was taken back",
+        "Somebody revoked the approval of this plan, or a plan with another digest made it void. Acts that were done "
+        "before stay done; nothing else begins.\n\n"
+        "The message names who and why. If the plan is right after all, it must be approved anew.",
+    ),
+)
+
+_PLANS: tuple[Code, ...] = (
+    Code(
+        "FC710",
+        "a newer plan has taken its place",
+        "For each proposal only the newest plan counts. The older one rests on older evidence, and an object in it "
+        "may have come into use since.\n\n"
+        "Look at the newer plan. If it is identical, it has kept the approval, and nobody has to be asked again.",
+    ),
+    Code(
+        "FC711",
+        "the plan selects more than its limit allows",
+        "The number of objects is above `limit`, of which the stricter half holds. Such a plan is kept so that it can "
+        "be looked at, and can't be approved: a clean-up that suddenly selects far more than usual is most often a "
+        "clean-up whose evidence or rule has gone wrong.\n\n"
+        "Find out why so many were selected. Then narrow the rule or raise the limit, and make a new plan.",
+    ),
+    Code(
+        "FC712",
+        "the plan's state does not allow it",
+        "A plan is made once, approved, applied once and then done with. What was asked does not fit where this plan "
+        "stands: it was applied already, or no apply of it has begun.\n\n"
+        "If there is more to do, make a new plan; it lists what is still due.",
+    ),
+    Code(
+        "FC713",
+        "there is no such plan",
+        "No plan in this workspace's store has an id that begins like this.\n\n"
+        "`fullcount runs` lists plans with their ids. Another workspace has another store.",
+    ),
+    Code(
+        "FC714",
+        "more than one plan is meant",
+        "Several plans have an id that begins like this. Ids begin with the time they were made, so plans of one day "
+        "share their first letters.\n\n"
+        "Write more letters of the id.",
+    ),
+    Code(
+        "FC715",
+        "the stored plan is damaged",
+        "What the store holds is not the plan that was made: its hash, its digest, its sums or its form do not fit. A "
+        "damaged plan is never used in part.\n\n"
+        "Make a new plan. Then find out what changed this one: `fullcount verify` says whether the journal or the "
+        "plan was touched.",
+    ),
+    Code(
+        "FC716",
+        "the plan has all its approvals",
+        "The quorum was reached before, and the approval is still valid; one more yes has nothing to add.\n\n"
+        "Apply the plan.",
+    ),
+)
+
+_LEDGER: tuple[Code, ...] = (
+    Code(
+        "FC720",
+        "another run is at work on it",
+        "Two runs never act on one plan at the same time. The message names who holds the lease and until when; the "
+        "holder moves that time on as long as it lives.\n\n"
+        "Wait. If the holder has died, its lease runs out by itself, and the next run goes on where it stopped.",
+    ),
+    Code(
+        "FC721",
+        "this run lost its lease",
+        "The run was away for longer than its lease lives (a suspended machine, a stalled disk), and another may have "
+        "taken over. It must not write any more, so it stops before its next act; this is what keeps an object from "
+        "being acted on twice.\n\n"
+        "Run the same command again: it goes on where things stand.",
+    ),
+    Code(
+        "FC722",
+        "all acting is halted",
+        "Someone has pulled the stop for everything that acts from this store. Plans can still be made and looked "
+        "at.\n\n"
+        "The message says who and why. Lift it when the cause is gone.",
+    ),
+    Code(
+        "FC723",
+        "the plan does not name the object",
+        "An act was asked on an object that is not a row of the approved plan. The store refuses to record the "
+        "intent, so that the act can't happen.\n\n"
+        "This is a mistake in the program, or somebody tried to widen a plan after its approval. Please report it.",
+    ),
+    Code(
+        "FC724",
+        "the same act was asked with other parameters",
+        "Under one approval an object is acted on once, with one operation and one set of parameters. Asking again "
+        "with the same gives the stored result; asking with others is refused (`IDEMPOTENCY_MISMATCH`), because a "
+        "target that deduplicates by key would answer for the first act.\n\n"
+        "A different act needs a new plan and a new approval.",
+    ),
+    Code(
+        "FC725",
+        "the object has its outcome already",
+        "Each object of a plan ends exactly once, and a final outcome is never rewritten; only `unknown` can still "
+        "become final.\n\n"
+        "Look at what the ledger holds: `fullcount show PLAN`.",
+    ),
+    Code(
+        "FC726",
+        "an outcome that nothing led to",
+        "`done`, `failed` and `unknown` are outcomes of an act, and an act is always preceded by a recorded intent. "
+        "For this object none was recorded, so the outcome can't be true.\n\n"
+        "This is a mistake in the program. Please report it.",
+    ),
+    Code(
+        "FC727",
+        "there is nothing to undo",
+        "Only what a plan has done can be undone under it: objects whose outcome is `done`.\n\n"
+        "`fullcount show PLAN` lists the outcome of every object.",
+    ),
+)
+
+_STORE: tuple[Code, ...] = (
+    Code(
+        "FC730",
+        "the store can't be used",
+        "Everything that is decided or done is recorded first, so without the store nothing happens. The database "
+        "can't be opened, read or written, or it is not one of this program.\n\n"
+        "Check the address under `[store]` in fullcount.toml, the rights on the file, and the space on its disk.",
+    ),
+    Code(
+        "FC731",
+        "the store is from a newer version",
+        "A newer version of the program has changed the tables. This one does not know what they mean now, and "
+        "does not guess.\n\n"
+        "Use the newer version. An older one can't be gone back to without the backup that was made before.",
+    ),
+    Code(
+        "FC733",
+        "the run does not fit",
+        "Every change of state belongs to a run that has begun and has not ended, and that is of the right kind: "
+        "only a run that applies a plan can record acts of that plan.\n\n"
+        "This is a mistake in the program. Please report it.",
+    ),
+    Code(
+        "FC734",
+        "the slot is not being run",
+        "A planned instant is taken once, run once and finished once. This one was finished or skipped before, or "
+        "never taken.\n\n"
+        "`fullcount runs` shows what became of it.",
+    ),
+    Code(
+        "FC740",
+        "the journal does not verify",
+        "An entry does not fit the chain, or what the store says now is not what was recorded when it happened. The "
+        "message names the first entry that is wrong and in which way.\n\n"
+        "Stop acting, keep a copy of the store as it is, and compare with a backup or with a head that was noted "
+        "elsewhere. Nothing mends a journal: that is its use.",
+    ),
+    Code(
+        "FC741",
+        "the sums do not hold",
+        "Objects of the inventory must be candidates, kept or undecided, and every candidate has exactly one outcome. "
+        "When these sums do not hold, something was lost or counted twice, and the run is invalid.\n\n"
+        "Do not rely on what the run reports. Verify the journal, and report the mistake.",
+    ),
+)
+
+CODES: tuple[Code, ...] = _APPROVALS + _PLANS + _LEDGER + _STORE
