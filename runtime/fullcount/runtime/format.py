@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from fullcount.compiler.types import Kind, ListOf, MapOf, Scalar, Type
 from fullcount.compiler.values import Cell, FieldState
+from fullcount.runtime.plan.cells import decimal_text
 from fullcount.runtime.text import plain
 
 _STEPS: Final = (
@@ -129,7 +130,7 @@ def _scalar(known: Any, kind: Kind) -> str:
         case Kind.BOOL:
             return "yes" if known else "no"
         case Kind.DECIMAL:
-            return f"{known.normalize():f}"
+            return decimal_text(known)
         case Kind.SIZE:
             return size(known)
         case Kind.DURATION:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fullcount.dsl.codes import internal_plan
 from fullcount.dsl.codes.model import Code
 
 CODES: tuple[Code, ...] = (
@@ -15,4 +16,5 @@ because of it, and what had been done before is in the journal.
 This is a mistake of the program, not of the workflow. Report it with the text of the error, the version, and the
 smallest workflow that shows it; leave out what is confidential.""",
     ),
+    *internal_plan.CODES,
 )

@@ -74,6 +74,13 @@ def exact_duration(length: int) -> str:
     return f"{length // DURATION_UNITS[unit]}{unit}"
 
 
+def decimal_text(value: Decimal) -> str:
+    """Return every digit that counts and none that does not: `1.5` for 1.500, `0` for -0."""
+    text = f"{value:f}"
+    shortest = text.rstrip("0").rstrip(".") if "." in text else text
+    return "0" if shortest in {"-0", ""} else shortest
+
+
 def to_json(value: Value, of: Type) -> Any:
     """Return a canonical value as JSON. Raises `NotOfTypeError`."""
     match of, value:
@@ -86,7 +93,7 @@ def to_json(value: Value, of: Type) -> Any:
         case Scalar(kind=Kind.TEXT), str():
             return value
         case Scalar(kind=Kind.DECIMAL), Decimal():
-            return f"{value:f}"
+            return decimal_text(value)
         case Scalar(kind=kind), int() if not isinstance(value, bool):
             return _number(value, kind, of)
     raise NotOfTypeError(of, value)

@@ -1,0 +1,38 @@
+"""FC900s of plans: what keeps a plan from being built, because no plan is better than one that is wrong."""
+
+from __future__ import annotations
+
+from fullcount.dsl.codes.model import Code
+
+CODES: tuple[Code, ...] = (
+    Code(
+        "FC910",
+        "the sums of the plan do not hold",
+        "Every object that was read has to be exactly one of: proposed, kept, undecided. Here an object was lost or "
+        "counted twice on the way from the snapshot to the plan, so no plan was written.\n\n"
+        "This is a mistake in the product or a damaged snapshot, never in the workflow. Collect again; if it comes "
+        "back, report it with the counts of the message.",
+    ),
+    Code(
+        "FC911",
+        "the snapshot does not have one row for each object",
+        "A plan names objects by their key. In this snapshot a key is missing or occurs more than once, so it can't be "
+        "told which object a row speaks of, and no plan was written.\n\n"
+        "Look at the `key` clause of the inventory: it has to name the fields that tell one object from another.",
+    ),
+    Code(
+        "FC912",
+        "there are too many objects to list one by one",
+        "A plan lists each object that it proposes and each that could not be decided, so that a person can look at "
+        "them. With more than some ten thousands nobody can, and the rule or the rights of the reading account are "
+        "almost always wrong.\n\n"
+        "Narrow the scope of the inventory, or give the reading account the fields that the message names.",
+    ),
+    Code(
+        "FC913",
+        "a part that the plan needs was not handed to it",
+        "The plan rests on a snapshot, an exemption list or a value that was not there when it was to be built. It is "
+        "never taken as empty, so no plan was written.\n\n"
+        "This is a mistake in the product: report it with the message.",
+    ),
+)

@@ -1,0 +1,325 @@
+"""A plan in words, in the order of a reviewer's questions: the one source of what every screen says of it.
+
+Each string here is harmless (`plain`) and ready to show; the renderers only lay it out, so that terminal, page and file
+never tell different stories. Nothing here decides anything.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from fullcount.runtime import format as fmt
+from fullcount.runtime.connectors.base import TARGET_FACTS
+from fullcount.runtime.evidence.envelope import Envelope
+from fullcount.runtime.plan.digest import short_digest
+from fullcount.runtime.plan.document import CertificateDoc, PlanDocument, PlanRow
+from fullcount.runtime.plan.review import QuorumView, ReviewStatus
+from fullcount.runtime.text import one_line, plain
+
+KEY_WIDTH = 60
+"""Longer keys are shortened in the middle on screens; the CSV has them whole."""
+VALUE_WIDTH = 80
+
+
+class Tone(StrEnum):
+    """What a verdict asks of the reader; colour follows it and never says more."""
+
+    STOP = "stop"
+    ASK = "ask"
+    GO = "go"
+    DONE = "done"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The first line: a word, and what it means here."""
+
+    word: str
+    detail: str
+    tone: Tone
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceLine:
+    """One inventory and what was found to hold for it."""
+
+    inventory: str
+    resource: str
+    facts: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """So many objects for one reason, with some of their keys."""
+
+    reason: str
+    count: int
+    examples: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RowLine:
+    """One candidate as reviewers see it. `values` fit the summary's `columns`."""
+
+    mark: str
+    risk: str
+    key: str
+    values: tuple[str, ...]
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """See the module."""
+
+    verdict: Verdict
+    what: str
+    reversible: str
+    describe: str
+    evidence: tuple[EvidenceLine, ...]
+    caps: str
+    since: str | None
+    undecided: tuple[Group, ...]
+    kept: tuple[Group, ...]
+    rule: str
+    parameters: tuple[tuple[str, str], ...]
+    columns: tuple[str, ...]
+    rows: tuple[RowLine, ...]
+    near: tuple[str, ...]
+    closest: str | None
+    act: tuple[tuple[str, str], ...]
+    notes: tuple[str, ...]
+    short: str
+    plan_id: str
+
+
+MARKS = {0: "", 1: "!", 2: "!!", 3: "!!!"}
+RISKS = {0: "", 1: "look", 2: "look closely", 3: "look first"}
+
+
+def summarise(doc: PlanDocument, status: ReviewStatus, rows: int | None = None) -> Summary:
+    """Return the plan in words, with where it stands, and its first `rows` rows (None: all)."""
+    labels = _labels(doc.rows)
+    closest = next((item.closest for item in doc.sensitivity if item.closest is not None), None)
+    return Summary(
+        verdict=verdict(doc, status),
+        what=_what(doc),
+        reversible=_reversible(doc),
+        describe=one_line(doc.describe),
+        evidence=tuple(evidence_lines(doc)),
+        caps=_caps(doc),
+        since=_since(doc),
+        undecided=undecided_groups(doc),
+        kept=tuple(
+            Group(plain(g.reason), g.count, tuple(fmt.key(key, KEY_WIDTH) for key in g.examples)) for g in doc.kept
+        ),
+        rule=one_line(doc.rule),
+        parameters=tuple((plain(name), plain(_word(value))) for name, value in sorted(doc.parameters.items())),
+        columns=tuple(one_line(label) for label in labels),
+        rows=tuple(_row_line(row, labels) for row in doc.rows[:rows]),
+        near=tuple(f"{plain(item.change)} -> {fmt.count(item.candidates)}" for item in doc.sensitivity),
+        closest=None if closest is None else plain(closest),
+        act=_act(doc.act),
+        notes=tuple(plain(note) for note in doc.notes),
+        short=short_digest(doc.digest),
+        plan_id=plain(doc.plan_id),
+    )
+
+
+# -- the verdict ------------------------------------------------------------------------------------------------------
+
+
+def verdict(doc: PlanDocument, status: ReviewStatus) -> Verdict:
+    """Return where the plan stands. A state that this module does not know is shown as it is, as a reason to stop."""
+    candidates = fmt.count(doc.sums.candidates)
+    match status.state:
+        case _ if not doc.sums.hold:
+            return Verdict("INVALID", "the sums of this plan do not hold, nothing may follow from it", Tone.STOP)
+        case "over_cap":
+            allowed = "none is" if doc.caps.effective == 0 else f"at most {fmt.count(doc.caps.effective)} are"
+            return Verdict("OVER CAP", f"{candidates} selected, {allowed} allowed: this can't be approved", Tone.STOP)
+        case "superseded":
+            return Verdict("SUPERSEDED", "a newer plan of this proposal has replaced it", Tone.STOP)
+        case "expired":
+            return Verdict("EXPIRED", "its approval is too old: plan again", Tone.STOP)
+        case "applying":
+            return Verdict("APPLYING", "it is being acted on", Tone.GO)
+        case "applied":
+            return Verdict("APPLIED", "a plan is used once", Tone.DONE)
+        case "report":
+            return Verdict("REPORT", "this workflow has no act: there is nothing to approve", Tone.DONE)
+        case "approved" | "waiting" if doc.sums.candidates == 0:
+            return Verdict("NOTHING TO DO", "no object is selected", Tone.DONE)
+        case "approved":
+            return Verdict("APPROVED", _approved(status), Tone.GO)
+        case "waiting":
+            return Verdict("NEEDS APPROVAL", _waiting(status), Tone.ASK)
+        case other:
+            return Verdict(plain(other).upper().replace("_", " "), "nothing may be done with it", Tone.STOP)
+
+
+def _approved(status: ReviewStatus) -> str:
+    people = ", ".join(plain(name) for quorum in status.quorums for name in quorum.given)
+    by = f"{status.given} of {status.needed}" + (f" by {people}" if people else "")
+    return by if status.expires_at is None else f"{by} · expires {fmt.weekday_moment(status.expires_at)}"
+
+
+def _waiting(status: ReviewStatus) -> str:
+    parts = [f"{status.given} of {status.needed}"]
+    given = [plain(name) for quorum in status.quorums for name in quorum.given]
+    if len(given) > 0:
+        parts.append(f"given by {', '.join(given)}")
+    missing = [_next(quorum) for quorum in status.quorums if len(quorum.given) < quorum.needed]
+    if len(missing) > 0:
+        parts.append(f"next: {' and '.join(missing)}{_but_not(status)}")
+    return " · ".join(parts)
+
+
+def _next(quorum: QuorumView) -> str:
+    open_ = quorum.needed - len(quorum.given)
+    words = {1: "any one", 2: "any two", 3: "any three"}.get(open_, f"any {open_}")
+    if len(quorum.may) == 0:
+        return f"{words} of {plain(quorum.role)}, in which nobody is left who may"
+    return f"{words} of {plain(quorum.role)} ({', '.join(plain(name) for name in quorum.may)})"
+
+
+def _but_not(status: ReviewStatus) -> str:
+    if not any(quorum.not_by_author for quorum in status.quorums):
+        return ""
+    if status.viewer_is_author:
+        return ", not you (author)"
+    return f", not {', '.join(plain(name) for name in status.authors)} (author)" if len(status.authors) > 0 else ""
+
+
+# -- what, on which evidence, within which caps -----------------------------------------------------------------------
+
+
+def base(doc: PlanDocument) -> CertificateDoc | None:
+    """Return the certificate of the inventory whose objects are proposed: the first."""
+    return doc.certificates[0] if len(doc.certificates) > 0 else None
+
+
+def _what(doc: PlanDocument) -> str:
+    first = base(doc)
+    noun = "objects" if first is None else plain(first.inventory)
+    share = fmt.percent(doc.sums.candidates, doc.sums.inventory)
+    verb = plain(doc.proposal).replace("_", " ")
+    where = _target(doc, None if first is None else first.source)
+    numbers = f"{fmt.count(doc.sums.candidates)} of {fmt.count(doc.sums.inventory)} {noun} ({share})"
+    return f"{verb[:1].upper()}{verb[1:]} {numbers}{where}."
+
+
+def _target(doc: PlanDocument, source: str | None) -> str:
+    facts = doc.target.get(source or "", {})
+    named = [plain(value, VALUE_WIDTH) for name, value in sorted(facts.items()) if name.startswith(TARGET_FACTS)]
+    if len(named) == 0:
+        return "" if source is None else f" in {plain(source)}"
+    return f" in {', '.join(named)}"
+
+
+def _reversible(doc: PlanDocument) -> str:
+    if doc.act is None:
+        return "Nothing is done: a report."
+    return "Reversible." if doc.act.get("reversible") is True else "NOT REVERSIBLE."
+
+
+def evidence_lines(doc: PlanDocument) -> list[EvidenceLine]:
+    """Return a line for each certificate, with the age that its read had when the plan was made."""
+    envelopes = {envelope.inventory: envelope for envelope in doc.envelopes}
+    return [
+        EvidenceLine(
+            inventory=plain(held.inventory),
+            resource=plain(f"{held.source}.{held.resource}"),
+            facts=tuple(_facts(held, envelopes.get(held.inventory), doc.created_at)),
+            warnings=tuple(plain(warning) for warning in held.accepted_warnings),
+        )
+        for held in doc.certificates
+    ]
+
+
+def _facts(held: CertificateDoc, envelope: Envelope | None, at: datetime) -> list[str]:
+    facts = [fmt.counted(held.rows, "row"), *(plain(claim) for claim in held.claims)]
+    facts.append(f"end seen: {plain(held.end_marker)}")
+    if held.count_agrees is not None:
+        facts.append(f"count agrees ({plain(held.count_agrees)})")
+    if envelope is not None:
+        facts.append(f"read {fmt.length(at - envelope.scope.started_at)} before the plan")
+    return facts
+
+
+def _caps(doc: PlanDocument) -> str:
+    caps, sums = doc.caps, doc.sums
+    share = fmt.percent(sums.candidates, sums.inventory)
+    if caps.count is None and caps.percent is None:
+        return f"no limit: {fmt.count(sums.candidates)} of {fmt.count(sums.inventory)} ({share})"
+    parts = []
+    if caps.count is not None:
+        parts.append(f"{fmt.count(sums.candidates)} of {fmt.count(caps.count)}")
+    if caps.percent is not None:
+        parts.append(f"{share} of {fmt.written_percent(plain(caps.percent))}")
+    said = " · ".join(parts)
+    if caps.exceeded:
+        return f"OVER: {said}; at most {fmt.count(caps.effective)}"
+    return said
+
+
+def _since(doc: PlanDocument) -> str | None:
+    if doc.since is None:
+        return None
+    return (
+        f"since {fmt.moment(doc.since.created_at)}  +{fmt.count(doc.since.new)} new  -{fmt.count(doc.since.gone)} gone"
+    )
+
+
+def undecided_groups(doc: PlanDocument) -> tuple[Group, ...]:
+    """Return the undecided objects by the evidence that is missing, the commonest first."""
+    counts: Counter[tuple[str, ...]] = Counter(row.missing for row in doc.undecided)
+    groups = []
+    for missing, number in sorted(counts.items(), key=lambda item: (-item[1], item[0])):
+        examples = [fmt.key(row.key, KEY_WIDTH) for row in doc.undecided if row.missing == missing][:3]
+        groups.append(Group("; ".join(plain(part) for part in missing), number, tuple(examples)))
+    return tuple(groups)
+
+
+# -- rows, near misses, act -------------------------------------------------------------------------------------------
+
+
+def _labels(rows: Sequence[PlanRow]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(label for row in rows for label in row.shown))
+
+
+def _row_line(row: PlanRow, labels: Sequence[str]) -> RowLine:
+    return RowLine(
+        mark=MARKS[row.risk],
+        risk=RISKS[row.risk],
+        key=fmt.key(row.key, KEY_WIDTH),
+        values=tuple(plain(row.shown.get(label, ""), VALUE_WIDTH) for label in labels),
+        note=plain("; ".join(row.notes)),
+    )
+
+
+def _act(act: dict[str, Any] | None) -> tuple[tuple[str, str], ...]:
+    if act is None:
+        return ()
+    lines = [("does", str(act.get("call", ""))), ("undo", str(act.get("undo") or "none: this can't be taken back"))]
+    pace = [f"{act['concurrency']} at a time"] if act.get("concurrency") is not None else []
+    pace.append(f"{act['rate']}/s" if act.get("rate") is not None else "as fast as the target answers")
+    lines.append(("pace", ", ".join(pace)))
+    lines.append(("stops", str(act.get("stop") or "only when told to")))
+    return tuple((name, plain(text)) for name, text in lines)
+
+
+def _word(value: Any) -> str:
+    match value:
+        case bool():
+            return "yes" if value else "no"
+        case list() | tuple():
+            return ", ".join(_word(part) for part in value)
+        case _:
+            return str(value)

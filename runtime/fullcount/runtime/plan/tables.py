@@ -1,0 +1,141 @@
+"""Snapshots as tables of one DuckDB session: bounded memory, spilling to a folder of the workspace, no network.
+
+The one place of `plan/` that talks to DuckDB. It reads what the collector wrote and gives canonical values back; it
+never decides anything about an object.
+"""
+
+# ruff: noqa: S608 - names and values enter statements through `sql_text` alone
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import duckdb
+
+from fullcount.compiler import program
+from fullcount.compiler.lower import sql_text
+from fullcount.compiler.lower.sql_frame import Relation
+from fullcount.compiler.lower.world import Equal, Related
+from fullcount.compiler.types import FieldType, ListOf, MapOf, Type
+from fullcount.compiler.values import STATE_ORDER, Cell, FieldState, Row, Value
+
+MEMORY: Final = "512MB"
+THREADS: Final = 2
+_BATCH: Final = 2_000
+
+
+@contextmanager
+def session(spill: Path) -> Iterator[duckdb.DuckDBPyConnection]:
+    """Open a session that spills into a folder of its own under `spill` and leaves nothing behind."""
+    spill.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=spill, prefix="duckdb-") as folder:
+        settings: dict[str, Any] = {
+            "memory_limit": MEMORY,
+            "threads": THREADS,
+            "temp_directory": folder,
+            "autoinstall_known_extensions": False,
+            "autoload_known_extensions": False,
+            "preserve_insertion_order": False,
+        }
+        connection = duckdb.connect(":memory:", config=settings)
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+
+def parquet(path: Path, *, complete: bool) -> Relation:
+    """Return a snapshot's file as a relation."""
+    return Relation(f"read_parquet({sql_text.text(str(path))})", complete)
+
+
+def one(connection: duckdb.DuckDBPyConnection, statement: str) -> tuple[Any, ...]:
+    """Run a statement that gives exactly one row."""
+    found = connection.execute(statement).fetchone()
+    if found is None:
+        msg = "a statement that counts gave no row"
+        raise AssertionError(msg)
+    return found
+
+
+def batches(connection: duckdb.DuckDBPyConnection, statement: str) -> Iterator[tuple[Any, ...]]:
+    """Run a statement and yield its rows without holding all of them twice."""
+    cursor = connection.execute(statement)
+    while rows := cursor.fetchmany(_BATCH):
+        yield from rows
+
+
+def key_columns(alias: str, inventory: program.Inventory) -> list[str]:
+    """Return the canonical values of an inventory's key."""
+    return [sql_text.column(alias, name, inventory.fields[name].type) for name in inventory.key]
+
+
+def same_key(left: str, right: str, inventory: program.Inventory) -> str:
+    """Return the condition that a snapshot's row (`left`) is the object of a key table's row (`right`)."""
+    pairs = zip(key_columns(left, inventory), inventory.key, strict=True)
+    return " AND ".join(f"{column} = {right}.{sql_text.identifier(name)}" for column, name in pairs)
+
+
+def field_columns(alias: str, fields: Mapping[str, FieldType]) -> list[str]:
+    """Return value and state of each field, in order; `row_of` reads them."""
+    return [
+        column
+        for name, field in fields.items()
+        for column in (sql_text.column(alias, name, field.type), sql_text.state(alias, name))
+    ]
+
+
+def row_of(fields: Mapping[str, FieldType], values: Sequence[Any]) -> dict[str, Cell]:
+    """Return the object of a row that was read with `field_columns`."""
+    pairs = zip(values[::2], values[1::2], strict=True)
+    return {
+        name: _cell(value, STATE_ORDER[state], field.type)
+        for (name, field), (value, state) in zip(fields.items(), pairs, strict=True)
+    }
+
+
+def _cell(value: Any, state: FieldState, of: Type) -> Cell:
+    return Cell(state, canonical(value, of) if state is FieldState.PRESENT else None)
+
+
+def canonical(value: Any, of: Type) -> Value:
+    """Return a value that DuckDB gave as a canonical one."""
+    match of:
+        case ListOf(item=item):
+            return tuple(canonical(part, item) for part in value)
+        case MapOf(value=inner):
+            return {key: canonical(part, inner) for key, part in value.items()}
+        case _:
+            known: Value = value
+            return known
+
+
+class SnapshotWorld:
+    """The rows of other inventories, for expressions that are shown beside an object (see `World`)."""
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        inventories: Mapping[str, program.Inventory],
+        relations: Mapping[str, Relation],
+    ) -> None:
+        self._connection = connection
+        self._inventories = inventories
+        self._relations = relations
+
+    def rows(self, inventory: str, equal: Equal) -> Related:
+        """Return the rows that have these values, or none or an unknown one, in these fields."""
+        fields, relation = self._inventories[inventory].fields, self._relations[inventory]
+        tests = [
+            f"({sql_text.state('t', name)} <> 0"
+            f" OR {sql_text.column('t', name, fields[name].type)} = {sql_text.literal(value, fields[name].type)})"
+            for name, value in equal
+        ]
+        where = f" WHERE {' AND '.join(tests)}" if len(tests) > 0 else ""
+        statement = f"SELECT {', '.join(field_columns('t', fields))} FROM {relation.sql} AS t{where}"
+        found: list[Row] = [row_of(fields, values) for values in batches(self._connection.cursor(), statement)]
+        return Related(found, relation.complete)
