@@ -105,7 +105,11 @@ class Work(Wire):
 
     pages: int = 0
     rows: int = 0
+    """Rows in the snapshot: inside the scope, each key once."""
+    rows_read: int = 0
+    """Rows as they arrived, those outside the scope and duplicates among them."""
     distinct_keys: int = 0
+    """Distinct keys among the rows in the snapshot."""
     retries: int = 0
     seconds: float = 0.0
     deadline_seconds: float | None = None
@@ -121,6 +125,10 @@ class FieldSummary(Wire):
     """How often each state occurred in one field."""
 
     states: dict[FieldState, int]
+    refused: int = 0
+    """Values that were not of the declared type; they are among the `source_failed`."""
+    refusal: str = ""
+    """Why the first of them was refused."""
 
 
 class Envelope(Wire):
@@ -177,6 +185,4 @@ class Envelope(Wire):
             return Decision.REFUSE_OR_REQUEST_REVIEW
         if way.way is Way.RESTART:
             return Decision.RESTART
-        if way.way is Way.NARROW_QUERY:
-            return Decision.REFUSE_OR_REQUEST_REVIEW
         return Decision.CONTINUE_SEARCH

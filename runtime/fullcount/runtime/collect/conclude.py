@@ -1,0 +1,243 @@
+"""From what happened to what may be said: the envelope of one read.
+
+Guarantees: `complete` only if the source gave its affirmative end, no reason stands against it, every row had a usable
+key and belongs to one state of the collection, the source's exact total agrees, nothing was hidden as far as the source
+says, and every canary was seen. Counting never makes an answer complete; it can only take that away (R2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal
+
+from fullcount.compiler import program
+from fullcount.compiler.claims import Consistency
+from fullcount.runtime.collect.intake import Intake
+from fullcount.runtime.collect.order import Duplicates
+from fullcount.runtime.collect.ways import Account
+from fullcount.runtime.collect.writer import Written
+from fullcount.runtime.connectors.base import Page, ScanInfo, Total
+from fullcount.runtime.evidence.codes import Reason, WarningCode
+from fullcount.runtime.evidence.envelope import (
+    Completeness,
+    Envelope,
+    FieldSummary,
+    Incompleteness,
+    Notice,
+    Scope,
+    Status,
+    Work,
+)
+from fullcount.runtime.evidence.expression_text import expression_text
+
+
+@dataclass(slots=True)
+class Course:
+    """What happened in one read, as the loop notes it."""
+
+    inventory: program.Inventory
+    started_at: datetime
+    deadline: float | None
+    account: Account = field(default_factory=Account)
+    identity: Mapping[str, str] = field(default_factory=dict)
+    info: ScanInfo | None = None
+    pages: int = 0
+    retries: int = 0
+    end_marker: str | None = None
+    ran_out: bool = False
+    """The source stopped giving pages without saying that it was at its end."""
+    total: Total | None = None
+    finished_at: datetime | None = None
+    seconds: float = 0.0
+
+    def opened(self, info: ScanInfo) -> None:
+        """Note what holds for the whole scan."""
+        self.info = info
+        for reason in info.reasons:
+            self.account.reason(reason)
+        self.account.warn(*info.warnings)
+
+    def page(self, page: Page) -> None:
+        """Note what a page said besides its rows."""
+        for reason in page.reasons:
+            self.account.reason(reason, page.continuation)
+        self.account.warn(*page.warnings)
+        if page.total is None:
+            return
+        if self.total is not None and self.total.value != page.total.value:
+            detail = f"the source's total changed from {self.total.value:,} to {page.total.value:,} during the read"
+            self.account.warn(Notice(code=WarningCode.TOTAL_CHANGED, detail=detail))
+        self.total = page.total
+
+
+def conclude(course: Course, intake: Intake, written: Written | None) -> Envelope:
+    """Return the envelope; `written` is None if no page arrived at all."""
+    finished_at = course.started_at if course.finished_at is None else course.finished_at
+    account = course.account
+    if written is not None and course.info is not None:
+        _judge(course, course.info, intake, written)
+    if course.end_marker is None and len(account.reasons) == 0:
+        msg = "a read ended without its end and without a reason"
+        raise AssertionError(msg)
+    complete = len(account.reasons) == 0
+    status = Status.COMPLETE if complete else Status.FAILED if written is None else Status.PARTIAL
+    return Envelope(
+        inventory=course.inventory.name,
+        status=status,
+        completeness=Completeness(complete=complete, reasons=account.reasons, continuation=account.continuation),
+        warnings=account.warnings,
+        scope=_scope(course, finished_at),
+        work=_work(course, intake, written),
+        fields={} if written is None else _fields(intake, written),
+        snapshot_digest=None if written is None else written.digest,
+    )
+
+
+def _judge(course: Course, info: ScanInfo, intake: Intake, written: Written) -> None:
+    """Note everything that speaks against completeness or has to be known."""
+    account = course.account
+    _judge_rows(account, info, intake)
+    _judge_duplicates(account, written.duplicates)
+    _judge_consistency(account, info)
+    if info.visibility == "restricted":
+        detail = "the source says that its reader can't see every object of the scope"
+        if all(reason.code is not Reason.VISIBILITY_RESTRICTED for reason in account.reasons):
+            account.reason(Incompleteness(code=Reason.VISIBILITY_RESTRICTED, detail=detail))
+    # a read that was cut short lacks rows anyway: what it did not show proves nothing further
+    if course.end_marker is not None or course.ran_out:
+        _judge_total(course, info, written)
+        for expr in intake.unseen:
+            text = expression_text(expr)
+            account.reason(
+                Incompleteness(
+                    code=Reason.VISIBILITY_RESTRICTED,
+                    detail=f"the canary `{text}` was not seen: the reader does not see what must be there",
+                    data={"canary": text},
+                )
+            )
+    if written.rows > 0:
+        _judge_fields(account, written)
+
+
+def _judge_rows(account: Account, info: ScanInfo, intake: Intake) -> None:
+    tally = intake.tally
+    if tally.bad_keys > 0:
+        detail = f"{tally.bad_keys:,} of {tally.rows_read:,} rows have no usable key ({tally.bad_key})"
+        account.reason(
+            Incompleteness(code=Reason.MALFORMED_RESPONSE, detail=detail, data={"rows_without_key": tally.bad_keys})
+        )
+    if tally.outside > 0 and info.scope_pushed_down:
+        detail = f"the source was asked for the scope only and returned {tally.outside:,} rows outside it"
+        account.reason(
+            Incompleteness(code=Reason.MALFORMED_RESPONSE, detail=detail, data={"rows_outside_scope": tally.outside})
+        )
+
+
+def _judge_duplicates(account: Account, duplicates: Duplicates) -> None:
+    if duplicates.contradicting > 0:
+        keys = ", ".join(f"`{key}`" for key in duplicates.examples)
+        account.reason(
+            Incompleteness(
+                code=Reason.SNAPSHOT_CHANGED,
+                detail=f"{duplicates.contradicting:,} objects were returned twice with different content"
+                + (f", such as {keys}" if keys != "" else ""),
+                data={"contradicting": duplicates.contradicting},
+            )
+        )
+    if duplicates.identical > 0:
+        detail = f"{duplicates.identical:,} rows were returned more than once and counted once"
+        account.warn(Notice(code=WarningCode.DUPLICATE_ITEMS, detail=detail, data={"dropped": duplicates.identical}))
+
+
+def _judge_consistency(account: Account, info: ScanInfo) -> None:
+    if info.consistency is not Consistency.PINNED and not account.warned(WarningCode.NO_SNAPSHOT):
+        detail = f"the pages belong together as `{info.consistency}`, not to one instant"
+        account.warn(Notice(code=WarningCode.NO_SNAPSHOT, detail=detail))
+    if info.consistency is Consistency.UNSTABLE and all(r.code is not Reason.UNSTABLE_ORDER for r in account.reasons):
+        detail = "the pages shift while they are read: an object that moves between two pages is returned by neither"
+        account.reason(Incompleteness(code=Reason.UNSTABLE_ORDER, detail=detail))
+
+
+def _judge_total(course: Course, info: ScanInfo, written: Written) -> None:
+    """Compare with the source's own total: over the same rows that the source counted."""
+    account, total = course.account, course.total
+    if total is None:
+        account.warn(Notice(code=WarningCode.TOTAL_ABSENT, detail="the source gives no total to compare with"))
+        return
+    if not total.exact:
+        detail = f"the source's total of {total.value:,} is an estimate and was not compared"
+        account.warn(Notice(code=WarningCode.TOTAL_ESTIMATED, detail=detail, data={"total": total.value}))
+        return
+    counted = written.rows if info.scope_pushed_down else written.keys_read
+    if counted != total.value:
+        account.reason(
+            Incompleteness(
+                code=Reason.COUNT_MISMATCH,
+                detail=f"{counted:,} objects were collected, but the source counts {total.value:,}",
+                data={"collected": counted, "total": total.value},
+            )
+        )
+
+
+def _judge_fields(account: Account, written: Written) -> None:
+    """Warn of fields of which nothing is known in any row."""
+    unknown = [name for name, states in written.states.items() if not {"present", "absent"} & set(states)]
+    if len(unknown) > 0:
+        states = {name: dict(written.states[name]) for name in unknown}
+        detail = f"nothing is known in any row of {', '.join(f'`{name}`' for name in unknown)}"
+        account.warn(
+            Notice(code=WarningCode.PARTIAL_FIELD_SET, detail=detail, data={"fields": unknown, "states": states})
+        )
+
+
+def _scope(course: Course, finished_at: datetime) -> Scope:
+    inventory, info = course.inventory, course.info
+    return Scope(
+        source=inventory.source,
+        resource=inventory.resource,
+        filter=None if inventory.scope is None else expression_text(inventory.scope),
+        filter_pushed_down=info is not None and info.scope_pushed_down,
+        identity=dict(course.identity),
+        visibility="unknown" if info is None else _visibility(info.visibility),
+        consistency=Consistency.UNSTABLE if info is None else info.consistency,
+        snapshot_token=None if info is None else info.snapshot_token,
+        started_at=course.started_at,
+        finished_at=finished_at,
+    )
+
+
+def _visibility(said: str) -> Literal["all", "restricted", "unknown"]:
+    if said == "all":
+        return "all"
+    return "restricted" if said == "restricted" else "unknown"
+
+
+def _work(course: Course, intake: Intake, written: Written | None) -> Work:
+    expected = len(course.inventory.expects)
+    return Work(
+        pages=course.pages,
+        rows=0 if written is None else written.rows,
+        rows_read=intake.tally.rows_read,
+        distinct_keys=0 if written is None else written.rows,
+        retries=course.retries,
+        seconds=course.seconds,
+        deadline_seconds=course.deadline,
+        end_marker=course.end_marker,
+        total=None if course.total is None else course.total.value,
+        total_exact=course.total is not None and course.total.exact,
+        canaries_expected=expected,
+        canaries_seen=expected - len(intake.unseen),
+    )
+
+
+def _fields(intake: Intake, written: Written) -> dict[str, FieldSummary]:
+    return {
+        name: FieldSummary(
+            states=dict(states),
+            refused=intake.tally.refused[name].count,
+            refusal=intake.tally.refused[name].example,
+        )
+        for name, states in written.states.items()
+    }

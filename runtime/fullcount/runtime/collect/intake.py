@@ -1,0 +1,167 @@
+"""Pages in, one snapshot out: the data side of a read.
+
+Guarantees: every row of a page is stored, or left out for a cause that is counted: its key is not usable, its scope is
+false, its key was there already. Nothing is decided here about completeness. Pages are gathered to chunks, and chunks
+are tested and written on a thread of their own while the next page is fetched; memory is bounded by a few chunks.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from functools import reduce
+from types import TracebackType
+from typing import Self
+
+import pyarrow as pa
+
+from fullcount.compiler import ir, program
+from fullcount.compiler.catalog import Resource
+from fullcount.compiler.lower.world import Bindings
+from fullcount.compiler.types import FieldType
+from fullcount.runtime.collect.coerce import coerce_column, kernel
+from fullcount.runtime.collect.scope import Sieve
+from fullcount.runtime.collect.snapshots import SnapshotStore
+from fullcount.runtime.collect.writer import GROUP_ROWS, Written
+from fullcount.runtime.connectors.base import Page
+
+
+class MalformedPageError(Exception):
+    """A page is not of the contract's shape. The text says in which way."""
+
+
+@dataclass(slots=True)
+class Refusals:
+    """Values of one field that were not of its declared type."""
+
+    count: int = 0
+    example: str = ""
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was counted besides the rows that are stored."""
+
+    rows_read: int = 0
+    bad_keys: int = 0
+    bad_key: str = ""
+    """What was wrong with the first unusable key."""
+    outside: int = 0
+    refused: dict[str, Refusals] = field(default_factory=dict)
+
+
+def fields_to_read(inventory: program.Inventory, resource: Resource) -> dict[str, FieldType]:
+    """Return the fields of the question: the declared ones, and the version, which is read with every object."""
+    fields = dict(inventory.fields)
+    if inventory.version is not None and inventory.version not in fields:
+        fields[inventory.version] = resource.fields[inventory.version]
+    return fields
+
+
+class Intake:
+    """Takes pages in order. `add` each, `finish` once; leaving the block without `finish` leaves nothing behind."""
+
+    def __init__(
+        self, inventory: program.Inventory, fields: Mapping[str, FieldType], bindings: Bindings, store: SnapshotStore
+    ) -> None:
+        self.tally = Tally(refused={name: Refusals() for name in fields})
+        self._fields, self._key = fields, inventory.key
+        self._writer = store.writer(fields, inventory.key)
+        self._sieve = Sieve(inventory, bindings, self._writer.folder)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="fullcount-intake")
+        self._pages: list[pa.Table] = []
+        self._waiting = 0
+        self._running: Future[None] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        # the thread first: it may be at work on the files that the writer clears away
+        self._thread.shutdown(wait=True, cancel_futures=True)
+        self._sieve.close()
+        self._writer.__exit__(kind, error, trace)
+
+    @property
+    def unseen(self) -> tuple[ir.Expr, ...]:
+        """The canaries that were not seen; known after `finish`."""
+        return self._sieve.unseen
+
+    async def add(self, page: Page) -> None:
+        """Take a page. Raises `MalformedPageError`; what was taken before stays."""
+        table = self._canonical(page)
+        self.tally.rows_read += page.rows
+        self._pages.append(table)
+        self._waiting += table.num_rows
+        if self._waiting >= GROUP_ROWS:
+            await self._hand_over()
+
+    async def finish(self) -> Written:
+        """Write what is left and complete the snapshot."""
+        await self._hand_over()
+        await self._settle()
+        return await asyncio.wrap_future(self._thread.submit(self._writer.finish))
+
+    async def _hand_over(self) -> None:
+        """Give the gathered pages to the thread, one chunk at a time."""
+        await self._settle()
+        pages, self._pages, self._waiting = self._pages, [], 0
+        if len(pages) > 0:
+            self._running = self._thread.submit(self._store, pages)
+
+    async def _settle(self) -> None:
+        running, self._running = self._running, None
+        if running is not None:
+            await asyncio.wrap_future(running)
+
+    def _store(self, pages: list[pa.Table]) -> None:
+        sifted = self._sieve.sift(pa.concat_tables(pages))
+        if sifted.inside is not None:
+            self.tally.outside += sifted.table.num_rows - kernel.sum(sifted.inside).as_py()
+        self._writer.append(sifted.table, sifted.inside)
+
+    def _canonical(self, page: Page) -> pa.Table:
+        """Return a page's rows with a usable key in canonical form."""
+        self._check_shape(page)
+        arrays = []
+        for name, field_type in self._fields.items():
+            column = coerce_column(field_type, page.columns[name], page.states.get(name))
+            if column.refused > 0:
+                refusals = self.tally.refused[name]
+                refusals.count += column.refused
+                refusals.example = refusals.example or column.example
+            arrays += [column.values, column.states]
+        return self._with_key(pa.Table.from_arrays(arrays, schema=self._writer.schema))
+
+    def _check_shape(self, page: Page) -> None:
+        if page.end is not None and page.cursor is not None:
+            msg = f"a page has both the end marker `{page.end}` and a cursor to a next page"
+            raise MalformedPageError(msg)
+        for name in self._fields:
+            if name not in page.columns:
+                msg = f"a page lacks the field `{name}` that was asked for"
+                raise MalformedPageError(msg)
+            for part in (page.columns[name], page.states.get(name)):
+                if part is not None and len(part) != page.rows:
+                    msg = f"a page of {page.rows:,} rows has {len(part):,} entries for the field `{name}`"
+                    raise MalformedPageError(msg)
+
+    def _with_key(self, table: pa.Table) -> pa.Table:
+        """Leave out rows that nothing can name, and count them."""
+        columns = [table.column(name) for name in self._key]
+        if all(column.null_count == 0 for column in columns):
+            return table
+        usable = reduce(kernel.and_, [kernel.is_valid(column) for column in columns])
+        kept: pa.Table = table.filter(usable)
+        self.tally.bad_keys += table.num_rows - kept.num_rows
+        if self.tally.bad_key == "":
+            self.tally.bad_key = next(
+                f"`{name}`: {self.tally.refused[name].example or 'no value'}"
+                for name, column in zip(self._key, columns, strict=True)
+                if column.null_count > 0
+            )
+        return kept

@@ -1,0 +1,93 @@
+"""Where snapshots live: Parquet files named by the digest of their bytes.
+
+Guarantees: a file under its digest is whole (written beside, flushed to the disk, then renamed), is never changed, and
+is checked against its digest before it is read for the first time by a process, and again if it changed on the disk.
+The same rows give the same bytes. What a killed process left behind is never mistaken for a snapshot.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from fullcount.compiler.types import FieldType
+from fullcount.runtime.collect.writer import SnapshotWriter
+
+_ALGORITHM = "sha256"
+_INCOMING = ".incoming"
+_HEX = frozenset("0123456789abcdef")
+
+
+class SnapshotMissing(Exception):  # noqa: N818
+    """No snapshot of this digest is stored here."""
+
+
+class SnapshotCorrupt(Exception):  # noqa: N818
+    """The stored bytes do not have the digest that they are named by."""
+
+
+class SnapshotStore:
+    """Content-addressed Parquet files under one folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self._checked: dict[str, tuple[int, int, int]] = {}
+
+    def path(self, digest: str) -> Path:
+        """Return the file of `sha256:…`, checked. Raises `SnapshotMissing`, `SnapshotCorrupt`."""
+        path = self._place(digest)
+        try:
+            stat = path.stat()
+        except FileNotFoundError:
+            msg = f"snapshot `{digest}` is not stored under `{self.root}`"
+            raise SnapshotMissing(msg) from None
+        seen = (stat.st_ino, stat.st_size, stat.st_mtime_ns)
+        if self._checked.get(digest) != seen:
+            if digest_of(path) != digest:
+                msg = f"snapshot `{path}` was changed after it was written: its bytes do not have the digest `{digest}`"
+                raise SnapshotCorrupt(msg)
+            self._checked[digest] = seen
+        return path
+
+    def writer(self, fields: Mapping[str, FieldType], key: tuple[str, ...]) -> SnapshotWriter:
+        """Begin a snapshot. Use it in a `with` block: left without `finish`, nothing stays behind."""
+        incoming = self.root / _INCOMING
+        incoming.mkdir(parents=True, exist_ok=True)
+        return SnapshotWriter(Path(tempfile.mkdtemp(dir=incoming)), fields, key, self._keep)
+
+    def _keep(self, written: Path) -> str:
+        """Give a finished file its lasting name; return its digest."""
+        with written.open("rb") as file:
+            os.fsync(file.fileno())
+        digest = digest_of(written)
+        place = self._place(digest)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        written.replace(place)
+        for folder in (place.parent, place.parent.parent):
+            _flush_folder(folder)
+        return digest
+
+    def _place(self, digest: str) -> Path:
+        algorithm, _, hexadecimal = digest.partition(":")
+        if algorithm != _ALGORITHM or len(hexadecimal) != 64 or not set(hexadecimal) <= _HEX:
+            msg = f"`{digest}` is not the digest of a snapshot"
+            raise SnapshotMissing(msg)
+        return self.root / hexadecimal[:2] / f"{hexadecimal}.parquet"
+
+
+def digest_of(path: Path) -> str:
+    """Return `sha256:…` of a file's bytes."""
+    with path.open("rb") as file:
+        return f"{_ALGORITHM}:{hashlib.file_digest(file, _ALGORITHM).hexdigest()}"
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make a rename last."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
