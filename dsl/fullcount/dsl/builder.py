@@ -313,20 +313,22 @@ class Builder:
         )
 
     def _stop(self, node: Node) -> tree.StopDecl:
-        parts = subtrees(node, "stop_part")
-        for part in parts:
+        amounts = []
+        for part in subtrees(node, "stop_part"):
             amount = _amounts(part)[0]
             counted, failures = amount.type == "NUMBER", bool(tokens(part, "FAILURES"))
-            if counted is not failures:
-                self._at.report(
-                    "FC022",
-                    f"`stop after {amount}` does not say what `{amount}` counts"
-                    if counted
-                    else f"`{amount} failures` is neither a number of failures nor a share",
-                    self._at.span(part),
-                    help=f"write `{EXAMPLES['stop']}`",
-                )
-        count, percent = self._halves([_amounts(part)[0] for part in parts], "stop after", EXAMPLES["stop"])
+            if counted is failures:
+                amounts.append(amount)
+                continue
+            self._at.report(
+                "FC022",
+                f"`{amount}` does not say what it counts"
+                if counted
+                else f"`{amount} failures` is not a number of failures",
+                self._at.span(part),
+                help=f"write it like `{EXAMPLES['stop']}`",
+            )
+        count, percent = self._halves(amounts, "stop after", EXAMPLES["stop"])
         return tree.StopDecl(count, percent, self._at.span(node))
 
     # ------------------------------------------------------------------------------------------ parts

@@ -12,12 +12,14 @@ from typing import Any, Final
 from lark import Token, Tree
 from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 
-from fullcount.dsl import messages, tables, tree
+from fullcount.dsl import tables, tree
 from fullcount.dsl.builder import Builder
 from fullcount.dsl.characters import clean
 from fullcount.dsl.diagnostics import Diagnostics
+from fullcount.dsl.messages import explain
 from fullcount.dsl.outline import outline
 from fullcount.dsl.recover import Failure, repair
+from fullcount.dsl.scene import scene
 from fullcount.dsl.source import Source, Span
 
 #: After so many places that do not parse, the rest of the file is left for the next run.
@@ -34,10 +36,10 @@ def parse(source: Source) -> tuple[tree.File | None, Diagnostics]:
     root = _attempt(text)
     while isinstance(root, Failure) and len(damaged) < MAX_FAILURES:
         rough = outline(text)
-        scene = messages.scene(source, root, rough)
-        finding, is_clause = messages.explain(scene)
+        at = scene(source, root, rough)
+        finding, blame = explain(at)
         diagnostics.add(finding)
-        repaired = repair(text, scene.failure, rough, is_clause=is_clause)
+        repaired = repair(text, rough, at.index, blame)
         if repaired is None or repaired.text == text:
             break
         text = repaired.text

@@ -1,19 +1,31 @@
 """Going on after a failure, so that one run reports every mistake once.
 
-The part of the text that could not be parsed (one clause, or one entry of a list) is blanked out, with every offset
-kept, and the rest is parsed again. A brace that is missing is put where it is missed. What was blanked is remembered
-as damage, so that nobody is told that something is missing where something unreadable stood.
+The part of the text that is to blame (a sign, an entry of a list, a clause) is blanked out, with every offset kept, and
+the rest is parsed again. A brace that is missing is put where it is missed. What was touched is remembered as damage,
+so that nobody is told that something is missing where something unreadable stood.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from enum import StrEnum
 
 from fullcount.dsl.keywords import LISTS
 from fullcount.dsl.outline import Outline
 
 _NOT_A_LINE_END = re.compile(r"[^\n]")
+
+
+class Blame(StrEnum):
+    """What is to blame for a failure, and so what is taken away or put in."""
+
+    PART = "part"  # something inside a clause or an entry: it goes with all of it
+    CLAUSE = "clause"  # a clause that does not belong here: it goes, and only it
+    SIGN = "sign"  # one sign too much
+    CLOSE = "close"  # a `}` is missing before the token
+    OPEN = "open"  # a `{` is missing before the token
+    EARLY = "early"  # the `}` before the token is one too much
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +47,19 @@ class Repair:
     end: int
 
 
-def repair(text: str, failure: Failure, outline: Outline, *, is_clause: bool) -> Repair | None:
-    """Return the text without the clause that failed; None if there is nothing left to take away.
-
-    `is_clause` says that the failure is at a whole clause (unknown or out of place), not inside of one.
-    """
-    index = outline.at(failure.offset)
-    if index >= len(outline.tokens):
+def repair(text: str, outline: Outline, index: int, blame: Blame) -> Repair | None:
+    """Return the text without what is to blame at a token; None if there is nothing left to take away."""
+    tokens = outline.tokens
+    if index >= len(tokens):
         missing = sum(block.closes is None for block in outline.blocks[1:])
         return Repair(text + "}" * missing, len(text), len(text)) if missing > 0 else _blank_last(text, outline)
-    if outline.escapes(index):
-        return _close_before(text, outline, index)
-    block = outline.blocks[outline.block_of(index)]
-    start, end = _entry(outline, index) if block.kind in LISTS else _clause(outline, index, is_clause)
+    if blame in {Blame.CLOSE, Blame.OPEN}:
+        return _put_before(text, outline, index, "}" if blame is Blame.CLOSE else "{")
+    if blame in {Blame.SIGN, Blame.EARLY}:
+        sign = tokens[index if blame is Blame.SIGN else index - 1]
+        return _blank(text, outline, sign.start, sign.end, index)
+    in_list = outline.blocks[outline.block_of(index)].kind in LISTS
+    start, end = _entry(outline, index) if in_list else _clause(outline, index, blame is Blame.CLAUSE)
     return _blank(text, outline, start, end, index)
 
 
@@ -66,9 +78,12 @@ def _blank_last(text: str, outline: Outline) -> Repair | None:
     return Repair(text[:start] + _NOT_A_LINE_END.sub(" ", text[start:]), start, len(text))
 
 
-def _close_before(text: str, outline: Outline, index: int) -> Repair:
+def _put_before(text: str, outline: Outline, index: int, brace: str) -> Repair | None:
+    """Put a brace into the white space or comment before a token; there is always some before a line's first."""
     gap, end = outline.tokens[index - 1].end, outline.tokens[index].start
-    return Repair(text[:gap] + "}" + _NOT_A_LINE_END.sub(" ", text[gap + 1 : end]) + text[end:], gap, end)
+    if gap >= end:
+        return None
+    return Repair(text[:gap] + brace + _NOT_A_LINE_END.sub(" ", text[gap + 1 : end]) + text[end:], gap, end)
 
 
 def _entry(outline: Outline, index: int) -> tuple[int, int | None]:
