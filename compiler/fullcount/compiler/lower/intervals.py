@@ -1,0 +1,194 @@
+"""Ranges: what a view can say of a value that rests on rows which may be missing or unclear.
+
+An interval contains the value in each world that the view is a faithful part of. The evidence classes gather rows one
+at a time and give the interval at the end, as laid down in `ir.py`. More knowledge only ever narrows an interval.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from fullcount.compiler.lower import numbers
+from fullcount.compiler.types import Kind, Scalar, Type
+from fullcount.compiler.values import Truth
+
+
+class Interval(NamedTuple):
+    """`low` and `high` are None where unbounded. `present` is False for surely absent and None for maybe absent."""
+
+    low: Any
+    high: Any
+    present: Truth
+
+
+UNKNOWN_INTERVAL = Interval(None, None, None)
+ABSENT_INTERVAL = Interval(None, None, False)
+
+
+def compare(operator: str, left: Interval, right: Interval) -> Truth:
+    """Compare all pairs of values: true if each pair satisfies the operator, false if none does, else unknown."""
+    if not left.present or not right.present:
+        return None
+    match operator:
+        case "==":
+            return _equal(left, right)
+        case "!=":
+            equal = _equal(left, right)
+            return None if equal is None else not equal
+        case "<":
+            return _less(left, right)
+        case ">":
+            return _less(right, left)
+        case "<=":
+            greater = _less(right, left)
+            return None if greater is None else not greater
+        case ">=":
+            less = _less(left, right)
+            return None if less is None else not less
+        case _:
+            raise ValueError(f"`{operator}` is not a comparison")
+
+
+def _less(left: Interval, right: Interval) -> Truth:
+    if left.high is not None and right.low is not None and left.high < right.low:
+        return True
+    if left.low is not None and right.high is not None and left.low >= right.high:
+        return False
+    return None
+
+
+def _equal(left: Interval, right: Interval) -> Truth:
+    if left.low is not None and right.high is not None and left.low > right.high:
+        return False
+    if left.high is not None and right.low is not None and left.high < right.low:
+        return False
+    bounds = (left.low, left.high, right.low, right.high)
+    return True if None not in bounds and left.low == left.high and right.low == right.high else None
+
+
+class Gathered(NamedTuple):
+    """One row: whether it belongs (True or None), and its value; `present` is False if it surely has none."""
+
+    belongs: Truth
+    value: Any
+    present: Truth
+
+
+@dataclass(slots=True)
+class Counting:
+    """`count`."""
+
+    certain: int = 0
+    possible: int = 0
+
+    def add(self, row: Gathered) -> None:
+        """Take one row that belongs, or may."""
+        if row.belongs:
+            self.certain += 1
+        else:
+            self.possible += 1
+
+    def interval(self, complete: bool) -> Interval:
+        """Return what the rows say."""
+        return Interval(self.certain, self.certain + self.possible if complete else None, True)
+
+
+@dataclass(slots=True)
+class Extreme:
+    """`min`, or `max` if `greatest`."""
+
+    greatest: bool
+    certain: Any = None
+    """The extreme of the rows that surely belong and have a value."""
+    any: Any = None
+    """The extreme of these and of the rows that may belong."""
+    contributors: bool = False
+    """Whether a row was seen that has, or may have, a value to give."""
+    open: bool = False
+    """Whether such a row's value is unknown, so that it could be anything."""
+
+    def add(self, row: Gathered) -> None:
+        """Take one row that belongs, or may."""
+        if row.present is False:
+            return
+        self.contributors = True
+        if row.present is None:
+            self.open = True
+            return
+        self.any = self._better(self.any, row.value)
+        if row.belongs:
+            self.certain = self._better(self.certain, row.value)
+
+    def interval(self, complete: bool) -> Interval:
+        """Return what the rows say."""
+        if self.certain is None:
+            return ABSENT_INTERVAL if complete and not self.contributors else UNKNOWN_INTERVAL
+        reach = self.any if complete and not self.open else None
+        return Interval(self.certain, reach, True) if self.greatest else Interval(reach, self.certain, True)
+
+    def _better(self, held: Any, new: Any) -> Any:
+        if held is None:
+            return new
+        return max(held, new) if self.greatest else min(held, new)
+
+
+@dataclass(slots=True)
+class Adding:
+    """`sum`, in whole units, or in smallest steps for decimals."""
+
+    decimal: bool
+    certain: int = 0
+    lowering: int = 0
+    raising: int = 0
+    open: bool = False
+
+    def add(self, row: Gathered) -> None:
+        """Take one row that belongs, or may."""
+        if row.present is False:
+            return
+        if row.present is None:
+            self.open = True
+            return
+        units = numbers.decimal_steps(row.value) if self.decimal else row.value
+        if row.belongs:
+            self.certain += units
+        else:
+            self.lowering += min(units, 0)
+            self.raising += max(units, 0)
+
+    def interval(self, complete: bool) -> Interval:
+        """Return what the rows say."""
+        if self.open or not complete:
+            return Interval(None, None, True)
+        low, high = self.certain + self.lowering, self.certain + self.raising
+        if self.decimal:
+            return Interval(numbers.lower_bound(low), numbers.upper_bound(high), True)
+        return Interval(low, high, True)
+
+
+Evidence = Counting | Extreme | Adding
+
+
+def evidence(function: str, of_type: Type) -> Evidence:
+    """Return an empty gatherer for an aggregate function over values of a type."""
+    match function:
+        case "count":
+            return Counting()
+        case "min" | "max":
+            return Extreme(greatest=function == "max")
+        case "sum":
+            return Adding(decimal=of_type == Scalar(Kind.DECIMAL))
+        case _:
+            raise ValueError(f"`{function}` is not an aggregate")
+
+
+def exact(interval: Interval) -> int | str | Decimal | None:
+    """Return the value if it is known exactly and in range, else None."""
+    if not interval.present or interval.low is None or interval.high is None or interval.low != interval.high:
+        return None
+    if isinstance(interval.low, int):
+        return numbers.in_range(interval.low)
+    value: str | Decimal = interval.low
+    return value

@@ -1,0 +1,46 @@
+"""Patterns of `matches` and `glob`: one RE2 pattern, used as it stands by both lowerings.
+
+Both match the whole text, in time linear in its length. In `matches`, `.` does not match a line feed unless the pattern
+says `(?s)`, which is RE2's own default in both engines; in `glob`, `*` and `?` match any character.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+
+def glob_pattern(glob: str) -> str:
+    """Translate a glob to the RE2 pattern that matches the same texts in full."""
+    return "(?s)" + "".join(_glob_part(c) for c in glob)
+
+
+def _glob_part(character: str) -> str:
+    if character == "*":
+        return ".*"
+    if character == "?":
+        return "."
+    if character == "\0":
+        return r"\x00"
+    if character.isascii() and not (character.isalnum() or character == "_"):
+        return "\\" + character
+    return character
+
+
+def full_match(pattern: str) -> Callable[[str], bool]:
+    """Compile an RE2 pattern to a test for a full match.
+
+    Raises ValueError if RE2 does not accept the pattern.
+    """
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        compiled = re2.compile(pattern, options)
+    except re2.error as error:
+        raise ValueError(f"`{pattern}` is not a valid pattern: {error}") from error
+
+    def test(text: str) -> bool:
+        return compiled.fullmatch(text) is not None
+
+    return test

@@ -1,0 +1,88 @@
+"""The rule as one DuckDB statement over snapshots: what a plan is made of.
+
+The statement answers for each row of the base inventory, in no particular order, three truths: whether the row is in
+the inventory's scope, whether the rule selects it, and whether a condition keeps it. NULL is unknown. An object is
+selected if and only if the first two are true and the third is *false*. Semantics are those of `ir.py`, equal to
+`closure.py`. The statement raises no error on any data, and depends on no setting of the session.
+"""
+
+# ruff: noqa: S608 - this module exists to build SQL; names and values enter it through `sql_text` alone
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from fullcount.compiler import ir, program
+from fullcount.compiler.lower import facts, sql_text
+from fullcount.compiler.lower.sql_expr import Lowering
+from fullcount.compiler.lower.sql_frame import Frame, Relation, Statement
+from fullcount.compiler.lower.world import Bindings
+from fullcount.compiler.types import BOOL
+from fullcount.compiler.values import STATE_SUFFIX
+
+__all__ = ["EXCEPTED", "IN_SCOPE", "RULE", "TRUTH", "Relation", "filter_statement", "select_statement"]
+
+IN_SCOPE, RULE, EXCEPTED = "$in_scope", "$rule", "$excepted"
+"""Output columns of `select_statement`, after the key's; no field can have these names."""
+
+TRUTH = "$truth"
+"""Output column of `filter_statement`, after the key's."""
+
+
+def select_statement(
+    workflow: program.Workflow,
+    proposal: program.Proposal,
+    relations: Mapping[str, Relation],
+    bindings: Bindings,
+) -> str:
+    """Return a SELECT of the base inventory's key fields (canonical values), `IN_SCOPE`, `RULE` and `EXCEPTED`.
+
+    `EXCEPTED` is about `except where` conditions; a configured list of exemptions is the runtime's. Raises ValueError
+    if a snapshot is missing, or if two fields of an inventory differ in the case of letters only; KeyError for a
+    parameter that is not bound.
+    """
+    inventory = workflow.inventories[proposal.inventory]
+    conditions = tuple(e.condition for e in proposal.excepts if e.condition is not None)
+    excepted = ir.Or(conditions) if len(conditions) > 1 else (conditions[0] if conditions else ir.Const(False, BOOL))
+    for name in {inventory.name, *facts.fields_read(ir.And((proposal.where, excepted)))}:
+        _check_names(workflow.inventories[name])
+    return _statement(
+        inventory,
+        Statement(relations, bindings),
+        {
+            IN_SCOPE: (ir.SELF, ir.TRUE if inventory.scope is None else inventory.scope),
+            RULE: (proposal.row, proposal.where),
+            EXCEPTED: (proposal.row, excepted),
+        },
+    )
+
+
+def filter_statement(expr: ir.Expr, inventory: program.Inventory, relation: Relation, bindings: Bindings) -> str:
+    """Return a SELECT of the key fields and `TRUTH`, a test about `ir.SELF` (scope, expect), for each row."""
+    _check_names(inventory)
+    return _statement(inventory, Statement({inventory.name: relation}, bindings), {TRUTH: (ir.SELF, expr)})
+
+
+def _statement(inventory: program.Inventory, statement: Statement, truths: Mapping[str, tuple[str, ir.Expr]]) -> str:
+    frame = statement.frame(inventory.name)
+    columns = [
+        f"{sql_text.column(frame.alias, key, inventory.fields[key].type)} AS {sql_text.identifier(key)}"
+        for key in inventory.key
+    ]
+    columns += [
+        f"{_lower(statement, frame, row, expr)} AS {sql_text.identifier(name)}" for name, (row, expr) in truths.items()
+    ]
+    return f"{statement.with_clause()}SELECT {', '.join(columns)} FROM {frame.from_item()}"
+
+
+def _lower(statement: Statement, frame: Frame, row: str, expr: ir.Expr) -> str:
+    return Lowering(statement, frame, {row: frame}).truth(expr)
+
+
+def _check_names(inventory: program.Inventory) -> None:
+    """DuckDB takes names that differ in case only for the same: refuse to read one field for another."""
+    taken: dict[str, str] = {}
+    for name in (column for field in inventory.fields for column in (field, field + STATE_SUFFIX)):
+        other = taken.setdefault(name.lower(), name)
+        if other != name:
+            raise ValueError(f"`{inventory.name}` has fields `{other}` and `{name}`, which differ in case only")

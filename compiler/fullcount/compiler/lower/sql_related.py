@@ -1,0 +1,191 @@
+"""`some` and the aggregates in SQL: sub-queries over other inventories, as joins on equality wherever the rule has one.
+
+A row of another inventory belongs (true), may belong (NULL) or does not belong. An equality `x.key == other` of a
+`where` makes three sets of rows, so that DuckDB never has to compare all rows with all rows for it:
+
+- rows whose key equals a known `other`: joined by hash; they belong as far as the rest of the `where` says;
+- rows whose key has no value: they may belong to anything that the rest does not exclude;
+- all rows, for an object whose `other` has no value: each may belong if the rest does not exclude it.
+
+Where the rest is about the inner row alone, each set is computed once for the whole statement. Otherwise the
+sub-query is correlated, and DuckDB decorrelates it. The three sets are disjoint for each object.
+"""
+
+# ruff: noqa: S608 - this module exists to build SQL; names and values enter it through `sql_text` alone
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import product
+from typing import TYPE_CHECKING
+
+from fullcount.compiler import ir
+from fullcount.compiler.lower import facts, sql_summary
+from fullcount.compiler.lower.sql_frame import NEVER, Frame, Range
+
+if TYPE_CHECKING:
+    from fullcount.compiler.lower.sql_expr import Lowering
+
+_MOST_KEYS = 2
+"""Sets for every combination of keys without a value grow threefold with each key; beyond this, one key is joined."""
+
+_CODE = "max(CASE WHEN s.p THEN 2 WHEN s.p IS NULL THEN 1 ELSE 0 END)"
+"""The strongest of a set of truths: 2 true, 1 unknown, 0 false; NULL for an empty set."""
+
+
+def some(outer: Lowering, expr: ir.Some) -> str:
+    """Return the truth of "a row exists"."""
+    parts = facts.split(expr.where, expr.row)
+    complete = outer.statement.relation(expr.inventory).complete
+    if parts.mixed or len(parts.keys) > _MOST_KEYS:
+        codes = [f"({query})" for query in _sets(outer, expr, _CODE)]
+        code = codes[0] if len(codes) == 1 else f"greatest({', '.join(codes)})"
+        return _truth_of_code(outer.frame.hoist(code), "TRUE", "TRUE", complete)
+    given = [outer.truth(part) for part in parts.outer]
+    holds = " AND ".join([f"({g} IS TRUE)" for g in given]) or "TRUE"
+    may_hold = " AND ".join([f"({g} IS NOT FALSE)" for g in given]) or "TRUE"
+    own = facts.conjunction(parts.own)
+    if not parts.keys:
+        code = f"(SELECT {_CODE} FROM {_rows(outer, expr, own)})"
+        return _truth_of_code(outer.frame.hoist(code), holds, may_hold, complete)
+    return _keyed_some(outer, expr, parts.keys, own, (holds, may_hold), complete)
+
+
+def _truth_of_code(code: str, holds: str, may_hold: str, complete: bool) -> str:
+    found = f"CASE WHEN {code} = 2 AND {holds} THEN TRUE"
+    return f"{found} WHEN {code} >= 1 AND {may_hold} THEN NULL ELSE FALSE END" if complete else f"{found} END"
+
+
+def _keyed_some(
+    outer: Lowering,
+    expr: ir.Some,
+    keys: tuple[facts.Equality, ...],
+    own: ir.Expr,
+    given: tuple[str, str],
+    complete: bool,
+) -> str:
+    others = [outer.known(key.other).value for key in keys]
+    inner, frame = _inside(outer, expr)
+    columns = [f"{inner.known(key.field).value} AS k{i}" for i, key in enumerate(keys)]
+    truth = inner.truth(own)
+    rows = outer.statement.common(
+        f"SELECT * FROM (SELECT {', '.join(columns)}, {truth} AS p FROM {frame.from_item()}) s WHERE s.p IS NOT FALSE"
+    )
+    holds, may_hold = given
+    all_keys = tuple(range(len(keys)))
+    known = " AND ".join(f"k{i} IS NOT NULL" for i in all_keys)
+    certain = _among(others, all_keys, f"SELECT {{}} FROM {rows} WHERE p AND {known}")
+    found = f"CASE WHEN {holds} AND {certain} THEN TRUE"
+    if not complete:
+        return f"{found} END"
+    possible = [_among(others, all_keys, f"SELECT {{}} FROM {rows} WHERE p IS NULL AND {known}")]
+    possible += _without_value(others, rows)
+    return f"{found} WHEN {may_hold} AND ({' OR '.join(possible)}) THEN NULL ELSE FALSE END"
+
+
+def _among(others: list[str], matched: tuple[int, ...], select: str) -> str:
+    """Return the test that the outer values of the matched keys are among the selected ones."""
+    sought = ", ".join(others[i] for i in matched)
+    return f"(({sought}) IN ({select.format(', '.join(f'k{i}' for i in matched))}))"
+
+
+def _without_value(others: list[str], rows: str) -> Iterator[str]:
+    """Yield tests for a row that matches because each key is equal, or has no value on one of the sides."""
+    for ways in product(("equal", "row", "object"), repeat=len(others)):
+        matched = tuple(i for i, way in enumerate(ways) if way == "equal")
+        if len(matched) == len(others):
+            continue
+        in_row = [f"k{i} IS NULL" for i, way in enumerate(ways) if way == "row"]
+        in_object = [f"{others[i]} IS NULL" for i, way in enumerate(ways) if way == "object"]
+        conditions = " AND ".join([*in_row, *(f"k{i} IS NOT NULL" for i in matched)]) or "TRUE"
+        if matched:
+            test = _among(others, matched, f"SELECT {{}} FROM {rows} WHERE {conditions}")
+        else:
+            test = f"(SELECT count(*) > 0 FROM {rows} WHERE {conditions})"
+        yield "(" + " AND ".join([*in_object, test]) + ")"
+
+
+def aggregate(outer: Lowering, expr: ir.Aggregate) -> Range:
+    """Return the interval of an aggregate."""
+    complete = outer.statement.relation(expr.inventory).complete
+    parts = facts.split(expr.where, expr.row)
+    summary = sql_summary.summary(expr)
+    own_value = expr.of is None or facts.free_rows(expr.of) <= {expr.row}
+    if len(parts.keys) == 1 and own_value and not parts.mixed and not parts.outer:
+        columns = _keyed_aggregate(outer, expr, parts.keys[0], facts.conjunction(parts.own), summary)
+    else:
+        columns = [f"({query})" for query in _sets(outer, expr, sql_summary.packed(summary))]
+    return sql_summary.interval(outer.frame, expr, [outer.frame.hoist(c) for c in columns], complete)
+
+
+def _keyed_aggregate(
+    outer: Lowering, expr: ir.Aggregate, key: facts.Equality, own: ir.Expr, summary: dict[str, str]
+) -> list[str]:
+    other = outer.known(key.other).value
+    inner, frame = _inside(outer, expr)
+    column, truth, value = inner.known(key.field).value, inner.truth(own), _value(inner, expr)
+    rows = outer.statement.common(
+        f"SELECT * FROM (SELECT {column} AS k, {truth} AS p, {value} FROM {frame.from_item()}) s WHERE s.p IS NOT FALSE"
+    )
+    packed = sql_summary.packed(summary)
+    groups = outer.statement.common(f"SELECT s.k, {packed} AS z FROM {rows} s WHERE s.k IS NOT NULL GROUP BY s.k")
+    possible = f"SELECT k, CAST(NULL AS BOOLEAN) AS p, v, a FROM {rows}"
+    keyless = f"(SELECT {packed} FROM ({possible} WHERE k IS NULL) s)"
+    everything = f"(SELECT {packed} FROM ({possible}) s)"
+    return [
+        f"(SELECT g.z FROM {groups} g WHERE g.k = {other})",
+        f"CASE WHEN {other} IS NOT NULL THEN {keyless} END",
+        f"CASE WHEN {other} IS NULL THEN {everything} END",
+    ]
+
+
+def _sets(outer: Lowering, expr: ir.Some | ir.Aggregate, select: str) -> list[str]:
+    """Return sub-queries that select from the rows that belong or may, one for each set; together they see all rows."""
+    parts = facts.conjuncts(expr.where)
+    for position, part in enumerate(parts):
+        found = facts.equality(part, expr.row)
+        if found is None or not facts.free_rows(found.other):
+            continue
+        rest = facts.conjunction(parts[:position] + parts[position + 1 :])
+        other = outer.known(found.other).value
+        return [
+            f"SELECT {select} FROM {_rows(outer, expr, rest, around_key, found.field, maybe=maybe)}"
+            for around_key, maybe in (
+                (("", f" = {other}"), False),
+                (("", " IS NULL"), True),
+                ((f"{other} IS NULL AND ", " IS NOT NULL"), True),
+            )
+        ]
+    return [f"SELECT {select} FROM {_rows(outer, expr, expr.where)}"]
+
+
+def _rows(
+    outer: Lowering,
+    expr: ir.Some | ir.Aggregate,
+    where: ir.Expr,
+    around_key: tuple[str, str] = ("", ""),
+    key: ir.Field | None = None,
+    *,
+    maybe: bool = False,
+) -> str:
+    """Return the FROM item `s` with the truth `p` of each row, its value `v` and whether that is absent, `a`."""
+    inner, frame = _inside(outer, expr)
+    truth = inner.truth(where)
+    if maybe:
+        truth = f"CASE WHEN {truth} IS FALSE THEN FALSE END"
+    value = _value(inner, expr)
+    before, after = around_key
+    filtered = "" if key is None else f" WHERE {before}{inner.known(key).value}{after}"
+    return f"(SELECT {truth} AS p, {value} FROM {frame.from_item()}{filtered}) s"
+
+
+def _value(inner: Lowering, expr: ir.Some | ir.Aggregate) -> str:
+    if isinstance(expr, ir.Some) or expr.of is None:
+        return f"NULL AS v, {NEVER} AS a"
+    found = inner.known(expr.of)
+    return f"{found.value} AS v, {found.absent} AS a"
+
+
+def _inside(outer: Lowering, expr: ir.Some | ir.Aggregate) -> tuple[Lowering, Frame]:
+    frame = outer.statement.frame(expr.inventory)
+    return outer.inside(expr.row, frame), frame

@@ -1,0 +1,344 @@
+"""Hypothesis generators of typed expressions: every node of `ir.py`, in both polarities.
+
+Values come from small pools, so that equalities hold often, and the pools hold what breaks things: the ends of 64 bits,
+decimals at their limit, text with quotes, NUL, line feeds and code points outside of the basic plane.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from hypothesis import strategies as st
+
+from fullcount.compiler import ir
+from fullcount.compiler.types import (
+    BOOL,
+    DATE,
+    DECIMAL,
+    DURATION,
+    INT,
+    ORDERED,
+    SIZE,
+    TEXT,
+    TIMESTAMP,
+    FieldType,
+    ListOf,
+    MapOf,
+    Type,
+)
+from fullcount.compiler.values import INT_MAX, INT_MIN, Value
+
+NOW = 1_800_000_000_000_000
+DAY = 86_400_000_000
+
+DECIMAL_TOP = Decimal("99999999999999999999999999999.999999999")
+
+POOLS: dict[Type, tuple[Value, ...]] = {
+    TEXT: ("a", "b", "", "A", "ab", "a\nb", "it's", "ß", "İx", "\0", "😀", " a\t", '"; --', "a%_\\"),
+    INT: (0, 1, 2, -1, 3, -7, INT_MAX, INT_MIN, INT_MAX - 1),
+    DECIMAL: (
+        *(Decimal(d) for d in ("0", "1", "1.5", "-2.000000001", "0.000000001")),
+        DECIMAL_TOP,
+        DECIMAL_TOP.copy_negate(),
+    ),
+    BOOL: (True, False),
+    TIMESTAMP: (NOW, NOW - DAY, 0, NOW + 1, -1, INT_MAX - 1, INT_MIN),
+    DATE: (0, 1, -1, 20_000),
+    DURATION: (0, DAY, 90 * DAY, -1, INT_MAX, INT_MIN),
+    SIZE: (0, 1, 1024, INT_MAX),
+}
+SCALAR_TYPES: tuple[Type, ...] = tuple(POOLS)
+
+FIELD_TYPES: dict[str, Type] = {
+    "key": TEXT,
+    "ref": TEXT,
+    "number": INT,
+    "rank": INT,
+    "amount": DECIMAL,
+    "active": BOOL,
+    "seen": TIMESTAMP,
+    "day": DATE,
+    "idle": DURATION,
+    "bytes": SIZE,
+    "tags": ListOf(TEXT),
+    "times": ListOf(TIMESTAMP),
+    "labels": MapOf(TEXT),
+    "counts": MapOf(INT),
+    "dates": MapOf(DATE),
+}
+
+PARAMS: dict[str, tuple[Type, Value]] = {
+    "p_text": (TEXT, "a"),
+    "p_int": (INT, 2),
+    "p_idle": (DURATION, 90 * DAY),
+    "p_on": (BOOL, True),
+    "p_list": (ListOf(TEXT), ("a", "it's")),
+}
+
+PATTERNS = ("a", "a.b", "(?s)a.b", "[ab]+", "", "it's", ".*", "\\x00", "😀?")
+GLOBS = ("*", "a*", "?", "a?b", "it's", "[a]", "a%_\\", "*\0*")
+
+Schema = Mapping[str, Mapping[str, FieldType]]
+
+
+@dataclass(frozen=True)
+class Scope:
+    """The rows that may be mentioned, and how much deeper to go."""
+
+    schema: Schema
+    rows: tuple[tuple[str, str], ...]
+    depth: int
+
+    def down(self) -> Scope:
+        return replace(self, depth=self.depth - 1)
+
+    def bind(self, row: str, inventory: str) -> Scope:
+        kept = tuple(r for r in self.rows if r[0] != row)
+        return Scope(self.schema, (*kept, (row, inventory)), self.depth - 1)
+
+    def fields(self, of_type: Type) -> list[ir.Field]:
+        return [
+            ir.Field(row, inventory, name, of_type, declared.optional)
+            for row, inventory in self.rows
+            for name, declared in self.schema[inventory].items()
+            if declared.type == of_type
+        ]
+
+
+@st.composite
+def schemas(draw: st.DrawFn) -> Schema:
+    """Two or three inventories, each with join keys and some fields of other kinds, some of them optional."""
+    names = ("base", "other", "third")[: draw(st.integers(2, 3))]
+    chosen = {}
+    for name in names:
+        fields = {"key", *draw(st.sets(st.sampled_from(sorted(FIELD_TYPES)), min_size=2, max_size=5))}
+        optional = draw(st.sets(st.sampled_from(sorted(fields)), max_size=3))
+        chosen[name] = {f: FieldType(FIELD_TYPES[f], f in optional) for f in sorted(fields)}
+    return chosen
+
+
+def constant(draw: st.DrawFn, of_type: Type) -> ir.Const:
+    return ir.Const(draw(st.sampled_from(POOLS[of_type])), of_type)
+
+
+def value(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
+    """An expression of a scalar type."""
+    fields = scope.fields(of_type)
+    choice = draw(st.integers(0, 11 if scope.depth > 0 else 5))
+    if choice <= 3 and fields:
+        return draw(st.sampled_from(fields))
+    match choice:
+        case 4:
+            return _param_or_now(draw, of_type)
+        case 6:
+            fallback = value(draw, scope.down(), of_type)
+            return ir.Else(_maybe_absent(draw, scope.down(), of_type), fallback, of_type, optional=True)
+        case 7 | 8:
+            return _computed(draw, scope.down(), of_type)
+        case 9 | 10:
+            return _aggregated(draw, scope, of_type)
+        case 11 if of_type == BOOL:
+            return truth(draw, scope.down())
+        case 11:
+            return _from_map(draw, scope, of_type)
+        case _:
+            return constant(draw, of_type)
+
+
+def _param_or_now(draw: st.DrawFn, of_type: Type) -> ir.Expr:
+    if of_type == TIMESTAMP:
+        return ir.Now()
+    names = [name for name, (t, _) in PARAMS.items() if t == of_type]
+    return ir.Param(names[0], of_type) if names else constant(draw, of_type)
+
+
+def _maybe_absent(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
+    fields = scope.fields(of_type)
+    choice = draw(st.integers(0, 3))
+    if choice <= 1 and fields:
+        return draw(st.sampled_from(fields))
+    return _from_map(draw, scope, of_type) if choice == 2 else _aggregated(draw, scope, of_type, ("min", "max"))
+
+
+def _from_map(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
+    maps = scope.fields(MapOf(of_type))
+    if not maps:
+        return value(draw, replace(scope, depth=0), of_type)
+    return ir.MapGet(draw(st.sampled_from(maps)), value(draw, replace(scope, depth=0), TEXT), of_type)
+
+
+_ARITHMETIC: dict[Type, tuple[tuple[str, Type, Type], ...]] = {
+    INT: tuple((o, INT, INT) for o in "+-*/"),
+    TIMESTAMP: (("+", TIMESTAMP, DURATION), ("-", TIMESTAMP, DURATION)),
+    DURATION: (
+        ("+", DURATION, DURATION),
+        ("-", DURATION, DURATION),
+        ("-", TIMESTAMP, TIMESTAMP),
+        ("*", DURATION, INT),
+        ("*", INT, DURATION),
+        ("/", DURATION, INT),
+    ),
+    SIZE: (("+", SIZE, SIZE), ("-", SIZE, SIZE), ("*", SIZE, INT), ("*", INT, SIZE), ("/", SIZE, INT)),
+}
+
+
+def _computed(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
+    if of_type in _ARITHMETIC and not (of_type == INT and draw(st.integers(0, 4)) == 0):
+        operator, left, right = draw(st.sampled_from(_ARITHMETIC[of_type]))
+        return ir.Arith(operator, value(draw, scope, left), value(draw, scope, right), of_type)
+    if of_type == INT:
+        return ir.Call("length", (value(draw, scope, TEXT),), INT)
+    if of_type == TEXT:
+        return ir.Call(draw(st.sampled_from(("lower", "upper", "trim"))), (value(draw, scope, TEXT),), TEXT)
+    if of_type == BOOL:
+        return _text_test(draw, scope)
+    return value(draw, scope, of_type)
+
+
+def _text_test(draw: st.DrawFn, scope: Scope) -> ir.Expr:
+    function = draw(st.sampled_from(("starts_with", "ends_with", "contains", "matches", "glob")))
+    subject = value(draw, scope, TEXT)
+    if function in ("matches", "glob"):
+        pattern = draw(st.sampled_from(PATTERNS if function == "matches" else GLOBS))
+        return ir.Call(function, (subject, ir.Const(pattern, TEXT)), BOOL)
+    return ir.Call(function, (subject, value(draw, scope, TEXT)), BOOL)
+
+
+_SUMMED = (INT, DECIMAL, DURATION, SIZE)
+
+
+def _aggregated(
+    draw: st.DrawFn, scope: Scope, of_type: Type, among: tuple[str, ...] = ("min", "max", "sum", "count")
+) -> ir.Expr:
+    if of_type == BOOL or scope.depth <= 0:
+        return constant(draw, of_type)
+    allowed = [
+        f for f in among if not (f == "count" and of_type != INT) and not (f == "sum" and of_type not in _SUMMED)
+    ]
+    function = draw(st.sampled_from(allowed))
+    inventory, row, inner = _bound(draw, scope)
+    where = restriction(draw, inner, row)
+    of = None if function == "count" else _own_value(draw, inner, row, of_type)
+    return ir.Aggregate(function, inventory, row, where, of, of_type)
+
+
+def _own_value(draw: st.DrawFn, inner: Scope, row: str, of_type: Type) -> ir.Expr:
+    mine = [f for f in inner.fields(of_type) if f.row == row]
+    if mine and draw(st.integers(0, 4)):
+        return draw(st.sampled_from(mine))
+    return value(draw, inner, of_type)
+
+
+def _bound(draw: st.DrawFn, scope: Scope) -> tuple[str, str, Scope]:
+    inventory = draw(st.sampled_from(sorted(scope.schema)))
+    row = draw(st.sampled_from(("x", "y", "z")))
+    return inventory, row, scope.bind(row, inventory)
+
+
+def restriction(draw: st.DrawFn, inner: Scope, row: str) -> ir.Expr:
+    """The `where` of a quantifier over `row`: equalities to outer rows, tests of its own row, tests of both."""
+    parts: list[ir.Expr] = []
+    outer = Scope(inner.schema, tuple(r for r in inner.rows if r[0] != row), 0)
+    own = Scope(inner.schema, tuple(r for r in inner.rows if r[0] == row), max(inner.depth, 0))
+    for _ in range(draw(st.sampled_from((0, 1, 1, 1, 2, 3)))):
+        mine = draw(st.sampled_from([f for t in SCALAR_TYPES for f in own.fields(t)]))
+        theirs = value(draw, outer, mine.type)
+        sides = (mine, theirs) if draw(st.booleans()) else (theirs, mine)
+        parts.append(ir.Compare("==", *sides))
+    if draw(st.integers(0, 2)):
+        parts.append(truth(draw, own))
+    extra = draw(st.integers(0, 5))
+    if extra == 0:
+        parts.append(truth(draw, inner))
+    elif extra == 1:
+        parts.append(truth(draw, outer))
+    if not parts:
+        return ir.TRUE
+    return parts[0] if len(parts) == 1 else ir.And(tuple(parts))
+
+
+def truth(draw: st.DrawFn, scope: Scope) -> ir.Expr:
+    """A test."""
+    choice = draw(st.integers(0, 13 if scope.depth > 0 else 4))
+    match choice:
+        case 0:
+            return value(draw, replace(scope, depth=0), BOOL)
+        case 1:
+            return _state(draw, scope)
+        case 2:
+            return _member(draw, scope)
+        case 3 | 4 | 5:
+            return comparison(draw, scope)
+        case 6:
+            return ir.And(tuple(truth(draw, scope.down()) for _ in range(draw(st.integers(2, 3)))))
+        case 7:
+            return ir.Or(tuple(truth(draw, scope.down()) for _ in range(draw(st.integers(2, 3)))))
+        case 8:
+            return ir.Not(truth(draw, scope.down()))
+        case 9:
+            return _text_test(draw, scope.down())
+        case 10:
+            return _existence(draw, scope)
+        case 11 | 12:
+            return ir.Not(_existence(draw, scope))
+        case _:
+            aggregate = _aggregated(draw, scope, draw(st.sampled_from((INT, INT, DECIMAL, TEXT, TIMESTAMP))))
+            return comparison(draw, scope.down(), aggregate)
+
+
+def relational(draw: st.DrawFn, scope: Scope) -> ir.Expr:
+    """A test with a quantifier or an aggregate at its top, beside tests of the object itself."""
+    found = _existence(draw, scope)
+    if draw(st.booleans()):
+        of_type = draw(st.sampled_from((INT, INT, DECIMAL, TEXT, TIMESTAMP)))
+        found = comparison(draw, replace(scope, depth=1), _aggregated(draw, scope, of_type))
+    if draw(st.integers(0, 2)):
+        found = ir.Not(found)
+    match draw(st.integers(0, 3)):
+        case 0:
+            return ir.And((truth(draw, replace(scope, depth=1)), found))
+        case 1:
+            return ir.Or((truth(draw, replace(scope, depth=1)), found))
+        case _:
+            return found
+
+
+def _existence(draw: st.DrawFn, scope: Scope) -> ir.Expr:
+    inventory, row, inner = _bound(draw, scope)
+    return ir.Some(inventory, row, restriction(draw, inner, row))
+
+
+def comparison(draw: st.DrawFn, scope: Scope, left: ir.Expr | None = None) -> ir.Expr:
+    of_type = draw(st.sampled_from(SCALAR_TYPES)) if left is None else left.type
+    operators = ("==", "!=", "<", "<=", ">", ">=") if of_type.kind in ORDERED else ("==", "!=")
+    operator = draw(st.sampled_from(operators))
+    sides = (value(draw, scope, of_type) if left is None else left, value(draw, scope, of_type))
+    return ir.Compare(operator, *(sides if draw(st.booleans()) else reversed(sides)))
+
+
+def _state(draw: st.DrawFn, scope: Scope) -> ir.Expr:
+    state = draw(st.sampled_from(("present", "absent", "known")))
+    if draw(st.integers(0, 3)) == 0:
+        collections = [f for t in set(FIELD_TYPES.values()) - set(SCALAR_TYPES) for f in scope.fields(t)]
+        if collections:
+            return ir.IsState(draw(st.sampled_from(sorted(collections, key=repr))), state)
+    of_type = draw(st.sampled_from(SCALAR_TYPES))
+    operand = _maybe_absent(draw, scope, of_type)
+    if draw(st.integers(0, 4)) == 0:
+        operand = ir.Else(operand, _maybe_absent(draw, scope, of_type), of_type, optional=True)
+    return ir.IsState(operand, state)
+
+
+def _member(draw: st.DrawFn, scope: Scope) -> ir.Expr:
+    choice = draw(st.integers(0, 3))
+    if choice == 0:
+        return ir.In(value(draw, scope.down(), TEXT), ir.Param("p_list", ListOf(TEXT)))
+    if choice == 1:
+        for of_type in (TEXT, TIMESTAMP):
+            if lists := scope.fields(ListOf(of_type)):
+                return ir.In(value(draw, scope.down(), of_type), draw(st.sampled_from(lists)))
+    of_type = draw(st.sampled_from(SCALAR_TYPES))
+    items = tuple(constant(draw, of_type) for _ in range(draw(st.integers(0, 3))))
+    return ir.In(value(draw, scope.down(), of_type), ir.ListConst(items, ListOf(of_type)))

@@ -1,0 +1,223 @@
+"""Hypothesis generators of worlds, of the partial views that a read can give of them, and of rules over both.
+
+A **world** is the truth: all rows of each inventory, each field present or absent. A **view** of it is *faithful*: it
+never says anything that is not so in the world, it only knows less. Rows may be missing where the view does not claim
+to be complete, and any field may be in any of the states that are not knowledge, one cell or a whole column at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+import duckdb
+from hypothesis import strategies as st
+from tests.support.expressions import NOW, PARAMS, POOLS, Scope, relational, schemas, truth
+from tests.support.snapshots import HeldWorld, table
+
+from fullcount.compiler import ir, program
+from fullcount.compiler.claims import Consistency
+from fullcount.compiler.lower import facts
+from fullcount.compiler.lower.closure import compile_truth
+from fullcount.compiler.lower.sql import Relation, select_statement
+from fullcount.compiler.lower.world import Bindings, Related, World
+from fullcount.compiler.types import INT, FieldType, ListOf, MapOf, Type
+from fullcount.compiler.values import ABSENT, Cell, FieldState, Row, Truth, present
+
+ROW_ID = "row_id"
+"""The key of each generated inventory: never masked, never in a rule; it says which row of the world a row is."""
+
+UNKNOWN_STATES = tuple(s for s in FieldState if s not in (FieldState.PRESENT, FieldState.ABSENT))
+
+BINDINGS = Bindings({name: value for name, (_, value) in PARAMS.items()}, NOW)
+
+View = Mapping[str, Related]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A proposal over `base` and its inventories, without the clauses that no lowering reads."""
+
+    workflow: program.Workflow
+    proposal: program.Proposal
+
+    @property
+    def scope(self) -> ir.Expr:
+        scope = self.workflow.inventories[self.proposal.inventory].scope
+        return ir.TRUE if scope is None else scope
+
+
+@dataclass(frozen=True)
+class Case:
+    """A rule, a world, and one faithful view of it."""
+
+    rule: Rule
+    world: View
+    view: View
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The three truths of one object."""
+
+    in_scope: Truth
+    rule: Truth
+    excepted: Truth
+
+    @property
+    def selected(self) -> bool:
+        return self.in_scope is True and self.rule is True and self.excepted is False
+
+
+def inventory(name: str, fields: Mapping[str, FieldType], scope: ir.Expr | None = None) -> program.Inventory:
+    """An inventory with `ROW_ID` as its key."""
+    return program.Inventory(
+        name=name,
+        source="made",
+        resource=name,
+        key=(ROW_ID,),
+        incarnation=None,
+        version=None,
+        fields={ROW_ID: FieldType(INT), **fields},
+        scope=scope,
+        deadline=None,
+        expects=(),
+        consistency=Consistency.PINNED,
+        lookup_fields=frozenset(),
+    )
+
+
+def rule_of(
+    schema: Mapping[str, Mapping[str, FieldType]],
+    where: ir.Expr,
+    *,
+    scope: ir.Expr | None = None,
+    excepts: Sequence[ir.Expr] = (),
+) -> Rule:
+    """A workflow whose one proposal selects rows `a` of `base`."""
+    inventories = {name: inventory(name, f, scope if name == "base" else None) for name, f in schema.items()}
+    proposal = program.Proposal(
+        name="pick",
+        inventory="base",
+        row="a",
+        where=where,
+        excepts=tuple(program.Exemption(None, condition) for condition in excepts),
+        limit=None,
+        show=(),
+        uses=(),
+        where_text="",
+    )
+    workflow = program.Workflow("w", "", "o", None, (), inventories, {}, (proposal,), (), ())
+    return Rule(workflow, proposal)
+
+
+@st.composite
+def rules(draw: st.DrawFn, depth: int = 3) -> Rule:
+    """A rule with `where`, and sometimes a scope and exemptions by condition. Most look into other inventories."""
+    schema = draw(schemas())
+    row = Scope(schema, (("a", "base"),), depth)
+    where = relational(draw, row) if draw(st.integers(0, 2)) else truth(draw, row)
+    scope = truth(draw, Scope(schema, ((ir.SELF, "base"),), 0)) if draw(st.integers(0, 3)) == 0 else None
+    excepts = [truth(draw, Scope(schema, row.rows, 1)) for _ in range(draw(st.sampled_from((0, 0, 0, 1, 2))))]
+    return rule_of(schema, where, scope=scope, excepts=excepts)
+
+
+def relevant(rule: Rule) -> dict[str, dict[str, FieldType]]:
+    """The fields that matter: only these are given values, so that small examples stay small."""
+    read = facts.fields_read(ir.And((rule.scope, rule.proposal.where, *(e.condition for e in rule.proposal.excepts))))
+    return {
+        name: {f: t for f, t in found.fields.items() if f in read.get(name, ()) or f == ROW_ID}
+        for name, found in rule.workflow.inventories.items()
+    }
+
+
+def _value(draw: st.DrawFn, of_type: Type):
+    match of_type:
+        case ListOf(item=item):
+            return tuple(draw(st.lists(st.sampled_from(POOLS[item]), max_size=3)))
+        case MapOf(value=held):
+            return draw(
+                st.dictionaries(st.sampled_from(("a", "b", "", "it's")), st.sampled_from(POOLS[held]), max_size=2)
+            )
+        case _:
+            pool = POOLS[of_type]
+            return (
+                pool[draw(st.integers(0, min(2, len(pool) - 1)))]
+                if draw(st.booleans())
+                else draw(st.sampled_from(pool))
+            )
+
+
+def _cell(draw: st.DrawFn, declared: FieldType) -> Cell:
+    if draw(st.integers(0, 4)) == 0:
+        return ABSENT
+    return present(_value(draw, declared.type))
+
+
+def _world(draw: st.DrawFn, rule: Rule) -> dict[str, list[Row]]:
+    ids = count(1)
+    return {
+        name: [
+            {f: present(next(ids)) if f == ROW_ID else _cell(draw, t) for f, t in fields.items()}
+            for _ in range(draw(st.integers(1 if name == "base" else 0, 4)))
+        ]
+        for name, fields in relevant(rule).items()
+    }
+
+
+def _masked(draw: st.DrawFn, rows: list[Row]) -> list[Row]:
+    """Hide some cells: whole columns, single cells, or none."""
+    columns = [f for f in (rows[0] if rows else ()) if f != ROW_ID]
+    if not columns or not draw(st.booleans()):
+        return rows
+    states = st.sampled_from(UNKNOWN_STATES)
+    if draw(st.integers(0, 3)) == 0:
+        column, state = draw(st.sampled_from(columns)), draw(states)
+        return [{**row, column: Cell(state, None)} for row in rows]
+    masked = [dict(row) for row in rows]
+    for _ in range(draw(st.integers(1, 3))):
+        masked[draw(st.integers(0, len(rows) - 1))][draw(st.sampled_from(columns))] = Cell(draw(states), None)
+    return masked
+
+
+def _view(draw: st.DrawFn, rows: list[Row]) -> Related:
+    if draw(st.integers(0, 2)) != 0:
+        return Related(_masked(draw, rows), True)
+    kept = [row for row in rows if draw(st.booleans())]
+    return Related(_masked(draw, kept), False)
+
+
+@st.composite
+def cases(draw: st.DrawFn, depth: int = 3) -> Case:
+    """A rule, a world and a faithful view."""
+    rule = draw(rules(depth))
+    world = _world(draw, rule)
+    view = {name: _view(draw, rows) for name, rows in world.items()}
+    return Case(rule, {name: Related(rows, True) for name, rows in world.items()}, view)
+
+
+def verdicts(rule: Rule, view: View, *, compiler=compile_truth, world: World | None = None) -> dict[int, Verdict]:
+    """What the closure lowering says of each base row of a view, by row id."""
+    proposal = rule.proposal
+    excepts = tuple(e.condition for e in proposal.excepts)
+    scope, where = compiler(rule.scope, BINDINGS), compiler(proposal.where, BINDINGS)
+    excepted = compiler(ir.Or((ir.Const(False, ir.TRUE.type), *excepts)), BINDINGS)
+    held = HeldWorld(view) if world is None else world
+    found = {}
+    for row in view[proposal.inventory].rows:
+        env = {proposal.row: row}
+        found[row[ROW_ID].value] = Verdict(scope({ir.SELF: row}, held), where(env, held), excepted(env, held))
+    return found
+
+
+def sql_verdicts(rule: Rule, view: View, connection: duckdb.DuckDBPyConnection) -> dict[int, Verdict]:
+    """What the SQL lowering says of each base row of a view, by row id. The rows are handed over as Arrow tables."""
+    fields = relevant(rule)
+    for name, related in view.items():
+        connection.register(f"snapshot_{name}", table(fields[name], related.rows))
+    relations = {name: Relation(f"snapshot_{name}", related.complete) for name, related in view.items()}
+    statement = select_statement(rule.workflow, rule.proposal, relations, BINDINGS)
+    answered = connection.execute(statement).fetchall()
+    assert len(answered) == len(view[rule.proposal.inventory].rows), "each base row has one answer"
+    return {row_id: Verdict(*truths) for row_id, *truths in answered}
