@@ -1,4 +1,4 @@
-"""FC700 to FC749: what approvals, plans, leases, the ledger and the journal refuse. A part of the run time's hundred."""
+"""FC700 to FC749: what approvals, plans, leases, the ledger and the journal refuse."""
 
 from __future__ import annotations
 

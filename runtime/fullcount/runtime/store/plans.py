@@ -124,6 +124,14 @@ def find(session: Session, plan_id: str) -> tables.Plan:
     raise PlanNotFound("FC714", f"`{plan_id}` could be {names}{more}", help="write more of the id")
 
 
+def get(session: Session, plan_id: str) -> tables.Plan:
+    """Return the row of a plan by its whole id, as acting needs it. Raises `PlanNotFound`."""
+    plan = session.get(tables.Plan, plan_id)
+    if plan is None:
+        raise PlanNotFound("FC713", f"there is no plan `{plan_id}` in this store")
+    return plan
+
+
 def latest(session: Session, workflow: str, proposal: str) -> str | None:
     """Return the id of the newest plan of a proposal; None when there is none."""
     return session.scalar(

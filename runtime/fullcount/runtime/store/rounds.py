@@ -80,7 +80,6 @@ def vote(
     expires_at = tx.now + lifetime
     tx.session.execute(
         insert(tables.ApprovalVote).values(
-            vote_id=new_id(),
             round_id=round_id,
             plan_id=plan.plan_id,
             digest=plan.digest,
@@ -103,9 +102,10 @@ def revoke(tx: Transaction, plan: tables.Plan, by: Person, reason: str) -> None:
     round_ = current_round(tx.session, plan)
     if round_ is None:
         raise ApprovalRefused("FC709", f"the plan `{plan.plan_id}` has no approval that could be taken back")
-    _end(tx, round_.round_id, REVOKED, f"{by.name}: {reason}")
+    because = f"{by.name}: {reason}"
+    _end(tx, round_.round_id, REVOKED, because)
     facts = {"round_id": round_.round_id, "plan_id": plan.plan_id, "digest": plan.digest}
-    tx.record("approval_revoked", {**facts, "by": who(by), "reason": reason})
+    tx.record("approval_revoked", {**facts, "by": who(by), "because": because})
 
 
 def void_others(tx: Transaction, workflow: str, proposal: str, digest: str, plan_id: str) -> list[str]:
@@ -122,8 +122,13 @@ def void_others(tx: Transaction, workflow: str, proposal: str, digest: str, plan
         .order_by(tables.ApprovalRound.position)
     ).all()
     for round_id in rounds:
-        _end(tx, round_id, VOIDED, f"the plan {plan_id} has another digest")
+        _end(tx, round_id, VOIDED, voided_because(plan_id))
     return list(rounds)
+
+
+def voided_because(plan_id: str) -> str:
+    """Return why an approval became void, in words."""
+    return f"the plan {plan_id} has another digest"
 
 
 def require_valid(session: Session, plan: tables.Plan, now: int) -> tables.ApprovalRound:
@@ -162,7 +167,7 @@ def use_up(tx: Transaction, round_id: str, plan_id: str) -> None:
 def votes(session: Session, round_id: str) -> tuple[tables.ApprovalVote, ...]:
     """Return the votes of a round in the order they were given."""
     query = select(tables.ApprovalVote).where(tables.ApprovalVote.round_id == round_id)
-    return tuple(session.scalars(query.order_by(tables.ApprovalVote.at, tables.ApprovalVote.vote_id)))
+    return tuple(session.scalars(query.order_by(tables.ApprovalVote.at, tables.ApprovalVote.uid)))
 
 
 def view(session: Session, plan: tables.Plan, now: int) -> Round:

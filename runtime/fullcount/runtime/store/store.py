@@ -2,7 +2,8 @@
 
 Guarantees: each method is one transaction; each change is in the journal in the same transaction; time is the
 database's. It never retries, never half does, and knows no rule of what may be approved or acted upon beyond what its
-parts state: `plans`, `rounds` (approvals), `ledger`, `leases`, `slots`, `runs`, `evidence`, `controls`.
+parts state: `plans`, `rounds` (approvals), `applying`, `ledger`, `leases`, `slots`, `runs`, `evidence`,
+`controls`.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.journal.append import locked_head, read_head
 from fullcount.runtime.journal.entry import Head
 from fullcount.runtime.plan.document import CertificateDoc, PlanDocument
-from fullcount.runtime.store import controls, evidence, leases, ledger, plans, rounds, runs, slots
+from fullcount.runtime.store import applying, controls, evidence, leases, ledger, plans, rounds, runs, slots
 from fullcount.runtime.store.engine import make_engine, writer
 from fullcount.runtime.store.errors import StoreUnavailable
 from fullcount.runtime.store.instants import from_micros, system_micros, to_micros
@@ -221,19 +222,19 @@ class Store:
     def check_may_act(self, plan_id: str, fence: Fence) -> None:
         """Raise the error of whatever forbids acting now: halt, lease, newer plan, approval. For the guard."""
         with self.reading() as session:
-            ledger.check_may_act(session, plan_id, fence, self._now(session))
+            applying.check_may_act(session, plan_id, fence, self._now(session))
 
     # -- the ledger of acts -------------------------------------------------------------------------------------------
 
     def begin_apply(self, plan_id: str, run_id: str, fence: Fence) -> None:
         """Begin applying a plan, or go on with it. Raises the error of whatever is in the way."""
         with self.writing() as tx:
-            ledger.begin_apply(tx, plan_id, run_id, fence)
+            applying.begin_apply(tx, plan_id, run_id, fence)
 
     def finish_apply(self, plan_id: str, run_id: str, fence: Fence) -> dict[Outcome, int]:
         """Record where the apply stands and return the counts; the plan is used up once all outcomes are final."""
         with self.writing() as tx:
-            return ledger.finish_apply(tx, plan_id, run_id, fence)
+            return applying.finish_apply(tx, plan_id, run_id, fence)
 
     def record_intents(
         self, plan_id: str, run_id: str, fence: Fence, intents: Sequence[Intent], *, kind: ActKind = ActKind.ACT
@@ -269,7 +270,7 @@ class Store:
     def counts(self, plan_id: str) -> dict[Outcome, int]:
         """Return how many of a plan's objects ended how; the numbers add up to its candidates."""
         with self.reading() as session:
-            return ledger.counts(session, plan_id)
+            return applying.counts(session, plan_id)
 
     # -- coordination -------------------------------------------------------------------------------------------------
 

@@ -198,15 +198,13 @@ class ApprovalVote(Base):
     """One person's yes."""
 
     __tablename__ = "approval_votes"
-    __table_args__ = (UniqueConstraint("round_id", "uid", "at"),)
 
-    vote_id: Mapped[str] = mapped_column(ULID, primary_key=True)
-    round_id: Mapped[str] = mapped_column(ForeignKey("approval_rounds.round_id"))
+    round_id: Mapped[str] = mapped_column(ForeignKey("approval_rounds.round_id"), primary_key=True)
     plan_id: Mapped[str] = mapped_column(ForeignKey("plans.plan_id"))
     digest: Mapped[str] = mapped_column(HASH)
-    uid: Mapped[int] = mapped_column(BigInteger)
+    uid: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     name: Mapped[str] = mapped_column(NAME)
-    at: Mapped[int] = mapped_column(BigInteger)
+    at: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     expires_at: Mapped[int] = mapped_column(BigInteger)
 
 

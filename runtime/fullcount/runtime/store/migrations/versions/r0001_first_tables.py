@@ -41,7 +41,7 @@ _PLAN: Final = (
 )
 
 _GUARDS: Final[tuple[tuple[str, str, str, str], ...]] = (
-    # name, table, event, what is refused (None: always)
+    # name, table, event, when it is refused (`@…`: when one of these columns would change)
     ("journal_no_update", "journal", "UPDATE", "TRUE"),
     ("journal_no_delete", "journal", "DELETE", "TRUE"),
     ("journal_no_gap", "journal", "INSERT", "NEW.seq <> (SELECT coalesce(max(seq), 0) + 1 FROM journal)"),
@@ -216,7 +216,6 @@ def _plans_and_approvals() -> None:
     )
     op.create_table(
         "approval_votes",
-        sa.Column("vote_id", sa.String(length=26), nullable=False),
         sa.Column("round_id", sa.String(length=26), nullable=False),
         sa.Column("plan_id", sa.String(length=26), nullable=False),
         sa.Column("digest", sa.String(length=71), nullable=False),
@@ -226,8 +225,7 @@ def _plans_and_approvals() -> None:
         sa.Column("expires_at", sa.BigInteger(), nullable=False),
         sa.ForeignKeyConstraint(["plan_id"], ["plans.plan_id"], name="fk_approval_votes_plan_id"),
         sa.ForeignKeyConstraint(["round_id"], ["approval_rounds.round_id"], name="fk_approval_votes_round_id"),
-        sa.PrimaryKeyConstraint("vote_id", name="pk_approval_votes"),
-        sa.UniqueConstraint("round_id", "uid", "at", name="uq_approval_votes_round_id_uid_at"),
+        sa.PrimaryKeyConstraint("round_id", "uid", "at", name="pk_approval_votes"),
     )
 
 

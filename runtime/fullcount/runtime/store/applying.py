@@ -1,0 +1,110 @@
+"""Applying a plan: when it may begin, what must hold while it lasts, and when it is over.
+
+Guarantees: it begins only with a valid approval, which it uses up, and it is over only once every object of the plan
+has a final outcome; until then it can be gone on with, by whoever holds the lease.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import func, select, update
+from sqlalchemy.orm import Session
+
+from fullcount.runtime.connectors.base import Outcome
+from fullcount.runtime.store import controls, leases, plans, rounds, runs, tables
+from fullcount.runtime.store.errors import FenceLost, LedgerRefused, PlanRefused, StoreError
+from fullcount.runtime.store.transaction import Transaction
+from fullcount.runtime.store.views import ActKind, Fence, RunKind
+
+
+def begin_apply(tx: Transaction, plan_id: str, run_id: str, fence: Fence) -> None:
+    """Begin, or go on with, applying a plan: its approval is used up by it. Raises the error of what is in the way."""
+    plan = require_ready(tx, plan_id, run_id, fence, ActKind.ACT)
+    plans.check_usable(plan)
+    round_ = rounds.require_valid(tx.session, plan, tx.now)
+    values: dict[str, Any] = {"state": plans.APPLYING}
+    if plan.state == plans.OPEN:
+        values["applying_at"] = tx.now
+    tx.session.execute(update(tables.Plan).where(tables.Plan.plan_id == plan.plan_id).values(**values))
+    rounds.use_up(tx, round_.round_id, plan.plan_id)
+    facts = {"plan_id": plan.plan_id, "round_id": round_.round_id, "digest": plan.digest, "fence": fence.token}
+    tx.record("apply_began", facts, run_id=run_id)
+
+
+def check_may_act(session: Session, plan_id: str, fence: Fence, now: int) -> None:
+    """Raise whatever forbids acting on this plan now."""
+    plan = plans.get(session, plan_id)
+    controls.check(session)
+    require_fence(session, plan, fence, now)
+    plans.check_usable(plan)
+    rounds.require_valid(session, plan, now)
+
+
+def finish_apply(tx: Transaction, plan_id: str, run_id: str, fence: Fence) -> dict[Outcome, int]:
+    """Record where the apply stands; the plan is used up once every object has a final outcome. Return the counts."""
+    plan = require_ready(tx, plan_id, run_id, fence, ActKind.ACT, halt_stops=False)
+    if plan.state != plans.APPLYING:
+        raise PlanRefused("FC712", f"the plan `{plan.plan_id}` is not being applied")
+    found = counts(tx.session, plan_id)
+    applied = found[Outcome.NOT_STARTED] == 0 and found[Outcome.UNKNOWN] == 0
+    if applied:
+        tx.session.execute(
+            update(tables.Plan)
+            .where(tables.Plan.plan_id == plan.plan_id)
+            .values(state=plans.APPLIED, applied_at=tx.now)
+        )
+    tx.record(
+        "apply_ended",
+        {"plan_id": plan.plan_id, "counts": {name.value: n for name, n in found.items()}, "applied": applied},
+        run_id=run_id,
+    )
+    return found
+
+
+def counts(session: Session, plan_id: str) -> dict[Outcome, int]:
+    """Return how many of the plan's objects ended how; an open intent is unknown, the rest is not started."""
+    plan = plans.get(session, plan_id)
+    found = dict.fromkeys(Outcome, 0)
+    query = (
+        select(tables.Act.outcome, func.count())
+        .where(tables.Act.plan_id == plan.plan_id, tables.Act.kind == ActKind.ACT.value)
+        .group_by(tables.Act.outcome)
+    )
+    for outcome, number in session.execute(query):
+        found[Outcome.UNKNOWN if outcome is None else Outcome(outcome)] += number
+    found[Outcome.NOT_STARTED] = plan.candidates - sum(found.values())
+    if found[Outcome.NOT_STARTED] < 0:
+        raise StoreError("FC741", f"the ledger holds more objects for the plan `{plan.plan_id}` than it selects")
+    return found
+
+
+# -- what must hold ---------------------------------------------------------------------------------------------------
+
+
+def require_ready(
+    tx: Transaction, plan_id: str, run_id: str, fence: Fence, kind: ActKind, *, halt_stops: bool = True
+) -> tables.Plan:
+    """Return the plan, if this run may write for it now. Raises `FenceLost`, `Halted`, `LedgerRefused`."""
+    plan = plans.get(tx.session, plan_id)
+    require_run(runs.running(tx.session, run_id), plan, kind)
+    require_fence(tx.session, plan, fence, tx.now)
+    if halt_stops:
+        controls.check(tx.session)
+    return plan
+
+
+def require_fence(session: Session, plan: tables.Plan, fence: Fence, now: int) -> None:
+    """Raise `FenceLost` unless the lease is in force and is for this plan."""
+    if not leases.covers(fence, plan.plan_id):
+        raise FenceLost("FC721", f"the lease on `{fence.name}` does not allow acting on the plan `{plan.plan_id}`")
+    leases.check(session, fence, now)
+
+
+def require_run(run: tables.Run, plan: tables.Plan, kind: ActKind) -> None:
+    """Raise `LedgerRefused` unless the run is of the right kind and for this plan."""
+    wanted = RunKind.APPLY if kind is ActKind.ACT else RunKind.UNDO
+    if run.kind != wanted.value or run.plan_id != plan.plan_id:
+        raise LedgerRefused(
+            "FC733", f"the run `{run.run_id}` is not one that may {wanted.value} the plan `{plan.plan_id}`"
+        )

@@ -1,0 +1,121 @@
+"""Rows of the ledger: how an act is kept, found, journalled and handed out. Decides nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from fullcount.runtime.connectors.base import Outcome
+from fullcount.runtime.journal.entry import canonical_text, read_canonical
+from fullcount.runtime.plan.digest import canonical_bytes, sha256_text
+from fullcount.runtime.store import tables
+from fullcount.runtime.store.instants import from_micros
+from fullcount.runtime.store.transaction import Transaction
+from fullcount.runtime.store.views import ActKind, Fence, LedgerEntry, OutcomeEntry
+
+_DETAIL_LENGTH = 4_000
+
+
+def idempotency_key(approval_key: bytes, object_key: Sequence[Any], operation: str, kind: ActKind) -> str:
+    """Return the key that every retry of this act carries: HMAC of the approval's key over object and operation."""
+    parts: list[Any] = [list(object_key), operation]
+    if kind is ActKind.UNDO:
+        parts.append(kind.value)
+    return hmac.new(approval_key, canonical_bytes(parts), hashlib.sha256).hexdigest()
+
+
+def stored_acts(session: Session, plan_id: str, keys: Sequence[str], kind: ActKind) -> dict[str, tables.Act]:
+    """Return what the ledger holds for these objects, by key."""
+    query = select(tables.Act).where(
+        tables.Act.plan_id == plan_id, tables.Act.kind == kind.value, tables.Act.object_key.in_(keys)
+    )
+    return {act.object_key: act for act in session.scalars(query)}
+
+
+def outcome_values(tx: Transaction, run_id: str, item: OutcomeEntry) -> dict[str, Any]:
+    """Return the columns of an outcome."""
+    return {
+        "outcome": item.outcome.value,
+        "reason": item.reason,
+        "detail": _storable(item.detail),
+        "before": canonical_text(dict(item.before)),
+        "outcome_run_id": run_id,
+        "outcome_at": tx.now,
+    }
+
+
+def _storable(text: str) -> str:
+    """Return text that any database can keep: a message must never prevent an outcome from being recorded."""
+    cut = text if len(text) <= _DETAIL_LENGTH else text[:_DETAIL_LENGTH] + "…"
+    return cut.replace("\x00", "\\x00").encode("utf-8", "backslashreplace").decode()
+
+
+def intents_payload(plan_id: str, kind: ActKind, fence: Fence, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Return the journal entry of new intents: every call with its arguments (R34)."""
+    return {
+        "plan_id": plan_id,
+        "kind": kind.value,
+        "fence": fence.token,
+        "acts": [
+            {
+                "act_id": row["act_id"],
+                "key": read_canonical(row["object_key"]),
+                "operation": row["operation"],
+                "parameters": read_canonical(row["parameters"]),
+                "idempotency_key": row["idempotency_key"],
+                "round_id": row["round_id"],
+            }
+            for row in rows
+        ],
+    }
+
+
+def outcomes_payload(
+    plan_id: str, kind: ActKind, written: Sequence[tuple[str, str, Mapping[str, Any]]]
+) -> dict[str, Any]:
+    """Return the journal entry of outcomes: `(act id, key, columns)`; what an undo needs is there as a hash."""
+    return {
+        "plan_id": plan_id,
+        "kind": kind.value,
+        "outcomes": [
+            {
+                "act_id": act_id,
+                "key": read_canonical(key),
+                "outcome": row["outcome"],
+                "reason": row["reason"],
+                "detail": row["detail"],
+                "before_sha256": sha256_text(row["before"].encode()),
+            }
+            for act_id, key, row in written
+        ],
+    }
+
+
+def to_entry(act: tables.Act, *, fresh: bool = False) -> LedgerEntry:
+    """Return a row as it is handed out."""
+    return LedgerEntry(
+        act_id=act.act_id,
+        plan_id=act.plan_id,
+        object_key=tuple(read_canonical(act.object_key)),
+        kind=ActKind(act.kind),
+        operation=act.operation,
+        parameters=None if act.parameters is None else read_canonical(act.parameters),
+        idempotency_key=act.idempotency_key,
+        intent_at=None if act.intent_at is None else from_micros(act.intent_at),
+        outcome=None if act.outcome is None else Outcome(act.outcome),
+        reason=act.reason,
+        detail=act.detail or "",
+        before={} if act.before is None else read_canonical(act.before),
+        outcome_at=None if act.outcome_at is None else from_micros(act.outcome_at),
+        fresh=fresh,
+    )
+
+
+def named(key: str) -> str:
+    """Return an object's key for messages."""
+    return f"the object `{', '.join(str(part) for part in read_canonical(key))}`"
