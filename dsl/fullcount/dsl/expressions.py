@@ -14,7 +14,7 @@ from lark import Token, Tree
 
 from fullcount.dsl import literals, tree
 from fullcount.dsl.diagnostics import Diagnostic, Diagnostics, Label
-from fullcount.dsl.keywords import NULL_WORDS, RESERVED
+from fullcount.dsl.keywords import NULL_WORDS, OPERATORS, RESERVED
 from fullcount.dsl.source import Source, Span
 
 #: How many levels an expression or a type may have, parentheses and the terms of a chain included.
@@ -261,9 +261,16 @@ class ExpressionBuilder:
                 why="a value that is absent and a value that could not be read are different things",
                 help="test with `is absent` or `is present`, or say what absent means with `else`",
             )
+        self._refuse_operator(token_at(node, 0))
         return tree.Reference(tuple(self._at.name(token) for token in tokens(node, "NAME")), span)
 
+    def _refuse_operator(self, token: Token) -> None:
+        """`a and and b` reads the second `and` as a name, because fields may have any name."""
+        if str(token) in OPERATORS:
+            self._at.report("FC001", f"expected a value, found `{token}`", self._at.span(token))
+
     def _call(self, node: Node, depth: int) -> tree.Expr:
+        self._refuse_operator(token_at(node, 0))
         return tree.Call(self._at.name(token_at(node, 0)), self._items(node, depth), self._at.span(node))
 
     def _list(self, node: Node, depth: int) -> tree.Expr:

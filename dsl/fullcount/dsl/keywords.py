@@ -74,6 +74,9 @@ RESERVED: Final = frozenset(
     {"true", "false", "now", "never", "all", "not", "and", "or", "in", "is", "else", "null", "nil", "none"}
 )
 
+#: Words that join or test values; where a value is read, they are a value that was forgotten.
+OPERATORS: Final = frozenset({"and", "or", "not", "in", "is", "else"})
+
 #: What other languages call a missing value.
 NULL_WORDS: Final = frozenset({"null", "nil", "none", "None", "NULL", "Null", "undefined"})
 

@@ -76,7 +76,7 @@ def _unknown(at: Scene, token: Raw, block: str, what: str, words: tuple[str, ...
         "FC002",
         f"`{token.text}` is not a {what} of {block}"
         if at.kind != keywords.FILE
-        else f"`{token.text}` is not a `workflow`",
+        else f"`{token.text}` cannot stand in a file by itself",
         at.span,
         note=f"unknown {what}",
         why="a line that is not understood is never skipped: it may have been the one that protects something",
@@ -119,8 +119,6 @@ def _advice(at: Scene, meant: str | None) -> str:
         advice = "write `!=` for unequal"
     elif pair in {"===", "=="} and token.text == "=":
         advice = "write `==` to compare"
-    elif token.kind == "word" and before is not None and before.kind == "number":
-        advice = f"write a unit without a space: `{before.text}{token.text}`" if len(token.text) <= 2 else ""
     elif before is not None and before.text in keywords.EXAMPLES and at.outline.starts_clause(at.index - 1):
         advice = f"write it like `{keywords.EXAMPLES[before.text]}`"
     return advice

@@ -59,17 +59,21 @@ class Scene:
 
 
 def scene(source: Source, failure: Failure, outline: Outline) -> Scene:
-    """Find the token to blame: the one that failed, or the clause word before it that was taken for a name."""
+    """Find the token to blame: the one that failed, or the word before it that was taken for a name.
+
+    A clause word after an unfinished clause, or an operator after an operator, reads as a name at first; the parser
+    only stumbles over what follows.
+    """
     index = outline.at(failure.offset)
-    swallowed = (
-        failure.previous == "NAME"
-        and index > 0
-        and outline.tokens[index - 1].leads
-        and outline.starts_clause(index - 1)
-    )
-    if swallowed and not (index < len(outline.tokens) and outline.tokens[index].leads):
+    here = Scene(source, failure, outline, index)
+    if failure.previous != "NAME" or index == 0:
+        return here
+    before = outline.tokens[index - 1]
+    leads = index < len(outline.tokens) and outline.tokens[index].leads
+    if before.leads and outline.starts_clause(index - 1) and not leads:
         accepts = frozenset({"NAME"})
-        return Scene(
-            source, Failure(outline.tokens[index - 1].start, accepts, None, unreadable=False), outline, index - 1
-        )
-    return Scene(source, failure, outline, index)
+    elif before.text in keywords.OPERATORS:
+        accepts = keywords.VALUE_START
+    else:
+        return here
+    return Scene(source, Failure(before.start, accepts, None, unreadable=False), outline, index - 1)

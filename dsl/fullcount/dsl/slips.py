@@ -11,6 +11,7 @@ from typing import Final
 
 from fullcount.dsl import keywords
 from fullcount.dsl.diagnostics import Diagnostic, Label
+from fullcount.dsl.literals import DURATIONS
 from fullcount.dsl.recover import Blame
 from fullcount.dsl.scene import Scene
 
@@ -193,6 +194,31 @@ def _open_bracket(at: Scene) -> Diagnostic | None:
     )
 
 
+def _spaced_unit(at: Scene) -> Diagnostic | None:
+    token, before = at.token, at.before
+    if token is None or before is None or token.leads or before.kind != "number" or token.text not in DURATIONS:
+        return None
+    return Diagnostic(
+        "FC014",
+        "a duration has no space before its unit",
+        at.source.span(before.start, token.end),
+        help=f"write `{before.text}{token.text}`",
+    )
+
+
+def _null(at: Scene) -> Diagnostic | None:
+    token = at.token
+    if token is None or token.text not in keywords.NULL_WORDS or "ABSENT" not in at.failure.accepts:
+        return None
+    return Diagnostic(
+        "FC023",
+        f"there is no `{token.text}` in this language",
+        at.span,
+        why="a value that is absent and a value that could not be read are different things",
+        help="write `is absent` or `is present`",
+    )
+
+
 def _quantifier(at: Scene) -> Diagnostic | None:
     """`no people where …`, `no people as p where p.x`, `count(people …`: the form is what people forget."""
     words = (*keywords.QUANTIFIERS, *keywords.AGGREGATES)
@@ -239,5 +265,7 @@ SLIPS: Final[tuple[tuple[Callable[[Scene], Diagnostic | None], Blame], ...]] = (
     (_brace_missing, Blame.OPEN),
     (_outside, Blame.CLAUSE),
     (_open_bracket, Blame.PART),
+    (_spaced_unit, Blame.PART),
+    (_null, Blame.PART),
     (_quantifier, Blame.PART),
 )
