@@ -74,7 +74,7 @@ def _approval(decl: tree.ApproveDecl, names: Names, sink: Diagnostics) -> progra
     if len(decl.quorums) == 0:
         error(
             sink,
-            "FC402",
+            "FC004",
             f"`approve {decl.proposal.text}` does not say who approves",
             decl.span,
             why="an approval by nobody in particular is no approval",

@@ -162,7 +162,7 @@ def _misplaced(context: Context, node: tree.Never | tree.All | tree.ListLiteral)
         case tree.All():
             error(
                 context.sink,
-                "FC209",
+                "FC007",
                 "`all` stands alone: it is the whole rule or no part of it",
                 node.span,
                 help="remove `all`, or remove everything else",

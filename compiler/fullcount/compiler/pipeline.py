@@ -105,10 +105,11 @@ def compile_workflow(
             acts.append(act_of(act_decl, *calls))
     schedule = None if workflow.schedule is None else check_schedule(workflow.schedule, sink)
 
-    # warnings
+    # warnings; behind an error, what looks unused may only not have been looked at
     for act in acts:
         warn_one_approver(act, approvals, names, sink)
-    warn_unused(names, sink)
+    if not sink.has_errors:
+        warn_unused(names, sink)
 
     return program.Workflow(
         name=workflow.name.text,

@@ -34,15 +34,16 @@ class Promise:
     decl: tree.VerifyDecl
     claims: tuple[Claim, ...]
 
-    def supports(self, required: Claim) -> bool:
-        """Whether the promise covers a required claim; a required `Fresh(None)` is covered by any stated age."""
-        match required:
-            case Snapshot(consistency=wanted):
-                return any(isinstance(c, Snapshot) and c.consistency.at_least(wanted) for c in self.claims)
-            case Fresh(max_age=None):
-                return any(isinstance(c, Fresh) for c in self.claims)
-            case _:
-                return required in self.claims
+
+def covered(required: Claim, promised: tuple[Claim, ...]) -> bool:
+    """Whether promised claims cover a required one; `Fresh(None)` is covered by any stated age."""
+    match required:
+        case Snapshot(consistency=wanted):
+            return any(isinstance(claim, Snapshot) and claim.consistency.at_least(wanted) for claim in promised)
+        case Fresh(max_age=None):
+            return any(isinstance(claim, Fresh) and claim.max_age is not None for claim in promised)
+        case _:
+            return required in promised
 
 
 @dataclass(slots=True)
@@ -89,7 +90,7 @@ def _claims(
             failed = True
             error(
                 sink,
-                "FC307",
+                "FC003",
                 f"`{claim.kind}` is said twice of `{decl.inventory.text}`",
                 claim.span,
                 labels=(Label(said[claim.kind].span, "first said here"),),

@@ -10,7 +10,7 @@ from fullcount.compiler.claims import Complete, Consistency, Direction, Fresh
 from fullcount.compiler.environment import Context
 from fullcount.compiler.names import BoundInventory
 from fullcount.compiler.program import Proposal, Use
-from fullcount.compiler.promises import Promise, Promises
+from fullcount.compiler.promises import Promise, Promises, covered
 from fullcount.compiler.report import error
 from fullcount.dsl.diagnostics import Label
 
@@ -31,7 +31,7 @@ def check_requirements(proposal: Proposal, promises: Promises, context: Context)
 def _check_promise(
     use: Use, bound: BoundInventory, promise: Promise | None, proposal: Proposal, context: Context
 ) -> None:
-    missing = [claim for claim in use.claims if promise is None or not promise.supports(claim)]
+    missing = [claim for claim in use.claims if not covered(claim, () if promise is None else promise.claims)]
     if len(missing) == 0:
         return
     lacks_age = any(isinstance(claim, Fresh) for claim in missing)

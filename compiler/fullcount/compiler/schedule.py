@@ -94,8 +94,7 @@ def check_schedule(decl: tree.ScheduleClause, sink: Diagnostics) -> Schedule | N
     try:
         first = next_fires(schedule, _REFERENCE - timedelta(seconds=1), 1)
         if len(first) == 0:
-            _never(decl, sink)
-            return None
+            raise ScheduleError("it never fires", "cron")
         until = first[0] + timedelta(days=1)
         in_a_day = list(takewhile(lambda fire: fire < until, _fires(schedule, first[0] - timedelta(seconds=1))))
     except ScheduleError as problem:
@@ -124,10 +123,6 @@ def _unreadable(decl: tree.ScheduleClause, problem: ScheduleError, sink: Diagnos
         why="a schedule that is read in another way than it was meant runs at another time",
         help='minute, hour, day of month, month, day of week: `"0 2 * * *"` is every day at 02:00',
     )
-
-
-def _never(decl: tree.ScheduleClause, sink: Diagnostics) -> None:
-    error(sink, "FC509", "this schedule never fires", _span(decl, "cron"), help="name a day that exists")
 
 
 def _too_often(decl: tree.ScheduleClause, fires: list[datetime], sink: Diagnostics) -> None:

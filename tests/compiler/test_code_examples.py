@@ -1,0 +1,35 @@
+"""Every example of a code does what its page says."""
+
+import pytest
+from tests.support.catalogs import EXAMPLE
+
+from fullcount.compiler.pipeline import compile_source
+from fullcount.dsl.codes import CODES
+from fullcount.dsl.source import Source
+
+WITH_EXAMPLES = [code for code in CODES.values() if code.id[:3] in {"FC1", "FC2", "FC3", "FC4", "FC5"}]
+
+
+def found(text):
+    return [(d.code, str(d.severity)) for d in compile_source(Source("example.fcw", text), EXAMPLE).diagnostics]
+
+
+@pytest.mark.parametrize("code", WITH_EXAMPLES, ids=lambda code: code.id)
+def test_wrong_example_produces_exactly_its_code(code):
+    """The wrong example of a code is refused (or warned of) for that reason and no other."""
+    assert set(found(code.wrong)) == {(code.id, str(code.severity))}
+
+
+@pytest.mark.parametrize("code", WITH_EXAMPLES, ids=lambda code: code.id)
+def test_right_example_compiles_without_a_finding(code):
+    """The right example of a code compiles with nothing to say."""
+    assert found(code.right) == []
+
+
+@pytest.mark.parametrize("code", WITH_EXAMPLES, ids=lambda code: code.id)
+def test_every_code_says_what_it_means(code):
+    """Each code has a title in the style of messages and an explanation."""
+    assert code.title
+    assert code.title[0] in "`" or code.title[0].islower()
+    assert not code.title.endswith(".")
+    assert len(code.explanation) > 40
