@@ -34,54 +34,45 @@ def _unknown_clause(at: Scene) -> Diagnostic | None:
     if token is None or token.kind != "word":
         return None
     if at.kind in keywords.LISTS:
-        return _unknown_entry(at, token)
+        words = keywords.LISTS[at.kind]
+        starts = at.before is not None and at.before.text in {"{", ","}
+        known = not words or not starts or token.text in words
+        return None if known else _unknown(at, token, "claim" if at.kind == "verify" else "rule", words)
     operators = at.failure.accepts & keywords.AFTER_VALUE
     if not at.is_clause_place or (operators and not token.leads):
         return None
     words = keywords.CLAUSES[at.kind]
-    if token.text in words:
-        return None
-    meant = closest(token.text, words)
-    operator = closest(token.text, _words(operators))
-    if meant is None and operator is not None:
-        return None
-    return _unknown(at, token, "file" if at.kind == keywords.FILE else f"`{at.kind}`", "clause", words, meant)
+    is_operator = closest(token.text, words) is None and closest(token.text, _words(operators)) is not None
+    return None if token.text in words or is_operator else _unknown(at, token, "clause", words)
 
 
-def _unknown_entry(at: Scene, token: Raw) -> Diagnostic | None:
-    words = keywords.LISTS[at.kind]
-    starts = at.before is not None and at.before.text in {"{", ","}
-    if not words or not starts or token.text in words:
-        return None
-    return _unknown(
-        at, token, f"`{at.kind}`", "claim" if at.kind == "verify" else "rule", words, closest(token.text, words)
-    )
-
-
-def _unknown(at: Scene, token: Raw, block: str, what: str, words: tuple[str, ...], meant: str | None) -> Diagnostic:
-    elsewhere = [kind for kind, clauses in keywords.CLAUSES.items() if token.text in clauses]
-    elsewhere += [kind for kind, entries in keywords.LISTS.items() if token.text in entries]
-    if meant is not None:
-        advice = f"did you mean `{meant}`? write it like `{keywords.EXAMPLES[meant]}`"
-    elif elsewhere:
-        advice = f"`{token.text}` belongs into `{elsewhere[0]}`"
-    else:
-        listed = _listed(words) if at.kind != "approve" else '`N of role "…"` and `expires`'
-        advice = (
-            f"the {what}s of {block} are {listed}"
-            if len(words) > 1 or at.kind == "approve"
-            else (f"a {block} holds `{words[0]}` blocks only")
-        )
+def _unknown(at: Scene, token: Raw, what: str, words: tuple[str, ...]) -> Diagnostic:
     return Diagnostic(
         "FC002",
-        f"`{token.text}` is not a {what} of {block}"
-        if at.kind != keywords.FILE
-        else f"`{token.text}` cannot stand in a file by itself",
+        f"`{token.text}` cannot stand in a file by itself"
+        if at.kind == keywords.FILE
+        else f"`{token.text}` is not a {what} of `{at.kind}`",
         at.span,
         note=f"unknown {what}",
         why="a line that is not understood is never skipped: it may have been the one that protects something",
-        help=advice,
+        help=_what_is_known(at.kind, token.text, what, words),
     )
+
+
+def _what_is_known(kind: str, word: str, what: str, words: tuple[str, ...]) -> str:
+    meant = closest(word, words)
+    if meant is not None:
+        return f"did you mean `{meant}`? write it like `{keywords.EXAMPLES[meant]}`"
+    blocks = [*keywords.CLAUSES.items(), *keywords.LISTS.items()]
+    elsewhere = [block for block, inside in blocks if word in inside]
+    if elsewhere:
+        return f"`{word}` belongs into `{elsewhere[0]}`"
+    if kind == keywords.FILE:
+        return "a file holds `workflow` blocks and nothing else"
+    listed = [f"`{known}`" for known in words]
+    if kind == "approve":  # a quorum starts with its number
+        listed.insert(0, '`2 of role "…"`')
+    return f"the {what}s of `{kind}` are {_joined(listed, 'and')}"
 
 
 # ---------------------------------------------------------------------------------------------- the rest
@@ -149,10 +140,6 @@ def _by_kind(part: str) -> tuple[bool, str]:
 
 def _words(terminals: Iterable[str]) -> list[str]:
     return [word for terminal in terminals if (word := keywords.word(terminal)) is not None]
-
-
-def _listed(words: tuple[str, ...]) -> str:
-    return _joined([f"`{word}`" for word in words], "and")
 
 
 def _joined(parts: list[str], last: str) -> str:
