@@ -7,6 +7,7 @@ have; what is left gets the general message with the words that the grammar woul
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from fullcount.dsl import keywords
 from fullcount.dsl.diagnostics import Diagnostic
@@ -15,6 +16,9 @@ from fullcount.dsl.recover import Blame
 from fullcount.dsl.scene import Scene
 from fullcount.dsl.slips import SLIPS
 from fullcount.dsl.suggest import closest
+
+#: Clauses that hold expressions, of which an example says little.
+_FREE: Final = frozenset({"where", "scope", "expect", "except", "show", "undo", "param", "act"})
 
 
 def explain(at: Scene) -> tuple[Diagnostic, Blame]:
@@ -110,9 +114,21 @@ def _advice(at: Scene, meant: str | None) -> str:
         advice = "write `!=` for unequal"
     elif pair in {"===", "=="} and token.text == "=":
         advice = "write `==` to compare"
-    elif before is not None and before.text in keywords.EXAMPLES and at.outline.starts_clause(at.index - 1):
-        advice = f"write it like `{keywords.EXAMPLES[before.text]}`"
-    return advice
+    return advice or _example(at)
+
+
+def _example(at: Scene) -> str:
+    """Return how the clause or entry around the failure is written, unless its form is free."""
+    tokens = at.outline.tokens
+    first = at.index - 1
+    if at.kind in keywords.LISTS:
+        while first > 0 and tokens[first - 1].text not in {"{", ","}:
+            first -= 1
+    else:
+        while first > 0 and not (tokens[first].block == at.block and at.outline.starts_clause(first)):
+            first -= 1
+    word = tokens[first].text if first >= 0 else ""
+    return f"write it like `{keywords.EXAMPLES[word]}`" if word in keywords.EXAMPLES and word not in _FREE else ""
 
 
 def _expected(accepts: frozenset[str], kind: str) -> str:

@@ -111,9 +111,9 @@ class Outline:
         token = self.tokens[index]
         before = self.tokens[index - 1] if index > 0 else None
         after = self.tokens[index + 1] if index + 1 < len(self.tokens) else None
-        if after is not None and (
-            after.text in _AFTER_NAME or (after.kind in {"other", "close"} and after.text != "-")
-        ):
+        if after is not None and after.text in _AFTER_NAME and token.text != "except":
+            return False  # an operator follows: the word is the name of a value
+        if after is not None and after.kind in {"other", "close"} and after.text != "-":
             return False
         return token.leads or before is None or before.text in _BEFORE_CLAUSE or before.kind in {"string", "number"}
 
