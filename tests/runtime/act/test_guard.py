@@ -224,11 +224,11 @@ def test_undo_is_still_a_write_and_guarded_as_one(change, code):
 
 
 def test_the_ground_decides_how_the_command_ends():
-    """Old evidence is a refusal by evidence, a replaced plan is stale, the rest is policy."""
+    """Old evidence is a refusal by evidence, a replaced plan or lease is stale, the rest is policy."""
     grounds = {code: ground(guard(inputs)) for inputs, code in REFUSED.values()}
     assert grounds["FC761"] is Ground.EVIDENCE
     assert grounds["FC753"] is Ground.STALE
-    assert {g for code, g in grounds.items() if code not in {"FC753", "FC754", "FC761"}} == {Ground.POLICY}
+    assert {g for code, g in grounds.items() if code not in {"FC753", "FC754", "FC761", "FC762"}} == {Ground.POLICY}
 
 
 def test_findings_speak_in_words_and_lower_case():

@@ -258,7 +258,12 @@ CHECKS: tuple[Callable[[GuardInputs], Finding | None], ...] = (
 OBJECT_CODES: frozenset[str] = frozenset({"FC760"})
 """Findings about this one object; every other one forbids all further acts of the run."""
 
-_GROUNDS: dict[str, Ground] = {"FC753": Ground.STALE, "FC754": Ground.STALE, "FC761": Ground.EVIDENCE}
+_GROUNDS: dict[str, Ground] = {
+    "FC753": Ground.STALE,
+    "FC754": Ground.STALE,
+    "FC761": Ground.EVIDENCE,
+    "FC762": Ground.STALE,
+}
 
 
 def guard(given: GuardInputs) -> Finding | None:

@@ -27,6 +27,7 @@ from fullcount.compiler.lower.world import Bindings, Equal, Related
 from fullcount.compiler.program import Inventory, Proposal, Workflow
 from fullcount.compiler.values import Cell, FieldState, Row, Value, present
 from fullcount.runtime.act.live import NOTHING_KNOWN, LiveWorld, decide
+from fullcount.runtime.collect.snapshots import SnapshotCorrupt, SnapshotMissing
 from fullcount.runtime.connectors.base import Existence, Matches, Reading, SourceError, SourceReader
 from fullcount.runtime.evidence.envelope import Incompleteness
 
@@ -229,7 +230,11 @@ class _Asked:
         if stored.fresh_until is None or self._around.clock() > stored.fresh_until:
             self.unanswered[f"`{inventory.name}` can't be looked up and its snapshot is no longer fresh"] = None
             return NOTHING_KNOWN
-        return await asyncio.to_thread(stored.snapshot.related, equal)
+        try:
+            return await asyncio.to_thread(stored.snapshot.related, equal)
+        except (SnapshotMissing, SnapshotCorrupt) as error:
+            self.unanswered[f"`{inventory.name}` can't be looked up, and {error}"] = None
+            return NOTHING_KNOWN
 
 
 def _fields_of_base(expressions: Iterable[ir.Expr], base: Inventory) -> frozenset[str]:

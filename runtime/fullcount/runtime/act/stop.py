@@ -45,3 +45,9 @@ class StopRule:
     def reached(self) -> bool:
         """Whether nothing further may be acted on."""
         return self.threshold is not None and self.failures >= self.threshold
+
+    def left(self, at_most: int) -> int:
+        """Return how many acts may be under way at once, so that failures can't pass the threshold unseen."""
+        if self.threshold is None:
+            return at_most
+        return max(1, min(at_most, self.threshold - self.failures))

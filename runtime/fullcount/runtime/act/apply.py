@@ -1,0 +1,249 @@
+"""Applying a plan: the approved objects, each rechecked, guarded, meant, acted on once, and accounted for.
+
+Guarantees: without a complete approval of exactly this plan nothing is called; a plan that was applied to its end is
+not applied again; a run that died is gone on with, and what it left open is resolved by reading first; every object of
+the plan has exactly one outcome, and the outcomes add up to the plan.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+from fullcount.compiler.lower import facts
+from fullcount.compiler.program import Act, Proposal
+from fullcount.runtime.act.calls import Calls
+from fullcount.runtime.act.context import ApplyContext, ApplyReport
+from fullcount.runtime.act.ending import UNDECIDED, Ended, as_error, as_invalid, counted, report_of, row_outcomes
+from fullcount.runtime.act.group import Due, GroupRunner, Item, Left
+from fullcount.runtime.act.guard import Purpose, guard
+from fullcount.runtime.act.pacing import GROUP_LIMIT, Pacer
+from fullcount.runtime.act.recheck import Recheck, Rechecker, Standing, Stored, Surroundings, fields_to_read
+from fullcount.runtime.act.resolve import resolve
+from fullcount.runtime.act.session import (
+    Teller,
+    act_in_groups,
+    begin_run,
+    bindings_of,
+    calls_of,
+    finish_run,
+    items_of,
+    leased,
+    the_proposal,
+    the_resource,
+    uninterrupted,
+)
+from fullcount.runtime.act.snapshot_rows import SnapshotRows
+from fullcount.runtime.act.stop import StopRule, stop_threshold
+from fullcount.runtime.act.watch import Watch, evidence_ages
+from fullcount.runtime.connectors.base import Outcome, SourceActor, SourceError
+from fullcount.runtime.evidence.refusal import Finding
+from fullcount.runtime.exit_codes import Exit
+from fullcount.runtime.store.errors import StoreError
+from fullcount.runtime.store.views import ActKind, Fence, OutcomeEntry, PlanState, RunKind
+
+
+async def apply_plan(context: ApplyContext) -> ApplyReport:
+    """Apply the plan, or go on with applying it, and return what came of it; recorded in the store in any case.
+
+    Raises what a connector raises beyond its contract, and `asyncio.CancelledError` after an orderly end.
+    """
+    return await uninterrupted(_apply(context), context.stop)
+
+
+async def _apply(context: ApplyContext) -> ApplyReport:
+    proposal, act = the_proposal(context)
+    if act is None:
+        finding = Finding(code="FC772", message="the workflow has no `act`: there is nothing to apply")
+        return _report(context, None, Ended(finding, Exit.USAGE))
+    if context.plan.state is PlanState.APPLIED:
+        return _report(context, None, Ended(repeated=True))
+    run_id = begin_run(context, RunKind.APPLY)
+    ended = Ended()
+    finished = False
+    try:
+        await _under_lease(context, run_id, proposal, act, ended)
+        finished = True
+    finally:
+        report = _report(context, run_id, ended)
+        if not finished:
+            report = as_error(report)
+        finish_run(context, report)
+    return report
+
+
+async def _under_lease(context: ApplyContext, run_id: str, proposal: Proposal, act: Act, ended: Ended) -> None:
+    try:
+        async with leased(context, run_id, ended.by) as fence:
+            watch = Watch(context, proposal, Purpose.ACT, fence, act.call.source)
+            if watch.state == PlanState.APPLIED:
+                ended.repeated = True
+                return
+            ledger = context.store.ledger(context.plan.document.plan_id)
+            finding = guard(watch.inputs(None, 0))
+            unfinished = any(entry.intent_at is not None and entry.outcome in _OPEN for entry in ledger)
+            if finding is not None:
+                ended.by(finding)
+                if not unfinished:
+                    return
+            try:
+                actor = await context.open_actor(act.call.source)
+            except SourceError as error:
+                ended.by(_no_actor(error, act), Exit.ERROR)
+                return
+            try:
+                await _Applying(context, run_id, proposal, act, ended, fence, watch, actor).run()
+            finally:
+                await actor.close()
+    except StoreError as error:
+        ended.by(error.finding, error.exit)
+
+
+_OPEN = (None, Outcome.UNKNOWN)
+
+
+def _no_actor(error: SourceError, act: Act) -> Finding:
+    return Finding(
+        code=str(error.reason.code),
+        message=f"the source `{act.call.source}` can't be opened for acting: {error.reason.detail}",
+        ways_on=("check the credentials for acting in fullcount.toml",),
+    )
+
+
+@dataclass(slots=True)
+class _Applying:
+    """The part of an apply that has an actor."""
+
+    context: ApplyContext
+    run_id: str
+    proposal: Proposal
+    act: Act
+    ended: Ended
+    fence: Fence
+    watch: Watch
+    actor: SourceActor
+    _calls: Calls = field(init=False)
+    _recheck: Rechecker = field(init=False)
+
+    async def run(self) -> None:
+        context, plan_id = self.context, self.context.plan.document.plan_id
+        bindings = bindings_of(context)
+        base = context.workflow.inventories[self.proposal.inventory]
+        self._calls = calls_of(context, self.act.call, self.proposal, bindings)
+        self._recheck = Rechecker(context.workflow, self.proposal, bindings, _surroundings(context, self.proposal))
+        try:
+            self.watch.acting = await self.actor.identity()
+        except SourceError as error:
+            self.ended.by(_no_actor(error, self.act), Exit.ERROR)
+            return
+        finding = guard(self.watch.inputs(None, 0))
+        if finding is not None and finding.code == "FC758":
+            self.ended.by(finding)  # another system: not even reading there would tell anything
+            return
+        items = items_of(context, base)
+        again = await self._resolve(items)
+        if self.ended.stopped_by is not None:
+            return
+        if finding is not None:
+            self.ended.by(finding)
+            return
+        context.store.begin_apply(plan_id, self.run_id, self.fence)
+        await self._go_on(items, again)
+        context.store.finish_apply(plan_id, self.run_id, self.fence)
+
+    async def _resolve(self, items: Mapping[tuple[Any, ...], Item]) -> tuple[Item, ...]:
+        plan_id = self.context.plan.document.plan_id
+        resolved = await resolve(self.context.store.open_intents(plan_id), items, self._calls, self.actor)
+        for at in range(0, len(resolved.outcomes), GROUP_LIMIT):
+            part = resolved.outcomes[at : at + GROUP_LIMIT]
+            self.context.store.record_outcomes(plan_id, self.run_id, self.fence, part)
+        return resolved.again
+
+    async def _go_on(self, items: Mapping[tuple[Any, ...], Item], again: Sequence[Item]) -> None:
+        context, rows = self.context, self.context.plan.document.rows
+        ledger = context.store.ledger(context.plan.document.plan_id)
+        resuming = {item.row.key for item in again}
+        seen = {entry.object_key for entry in ledger}
+        todo = [*again, *(items[row.key] for row in rows if row.key not in seen)]
+        stop = self.act.stop
+        rule = StopRule(None if stop is None else stop_threshold(stop.failures, stop.percent, len(rows)))
+        for entry in ledger:
+            if entry.outcome is not None and entry.object_key not in resuming:
+                rule.saw(entry.outcome)
+        runner = GroupRunner(
+            context=context,
+            kind=ActKind.ACT,
+            run_id=self.run_id,
+            fence=self.fence,
+            calls=self._calls,
+            judge=self._judge,
+            actor=self.actor,
+            watch=self.watch,
+            stop_rule=rule,
+            concurrency=self.act.concurrency,
+            acts=sum(1 for e in ledger if e.intent_at is not None and e.object_key not in resuming),
+        )
+        pacer = Pacer(self.act.rate, context.monotonic, context.sleep)
+        counts = counted(row_outcomes(rows, [e for e in ledger if e.object_key not in resuming], {}))
+        stopped = await act_in_groups(context, runner, todo, pacer, Teller(context, len(rows), counts))
+        if stopped is not None:
+            self.ended.by(stopped)
+
+    async def _judge(self, item: Item) -> Due | Left:
+        at = self.context.monotonic()
+        found = await self._recheck(item.planned)
+        if found.outcome is not Standing.STILL_TRUE:
+            return Left(_left(item, found))
+        arguments = self._calls.arguments(item.planned, found.cells)
+        if isinstance(arguments, Finding):
+            return Left(OutcomeEntry(item.row.key, Outcome.REFUSED, arguments.code, arguments.message))
+        return Due(item, arguments, found.cells, at)
+
+
+def _left(item: Item, found: Recheck) -> OutcomeEntry:
+    """Return the outcome of an object that the recheck did not let through."""
+    match found.outcome:
+        case Standing.GONE:
+            return OutcomeEntry(item.row.key, Outcome.ALREADY_GONE, str(found.outcome), found.detail)
+        case Standing.CHANGED | Standing.RECREATED:
+            return OutcomeEntry(item.row.key, Outcome.CHANGED, str(found.outcome), found.detail)
+        case _:
+            return OutcomeEntry(item.row.key, Outcome.REFUSED, UNDECIDED, found.detail)
+
+
+def _surroundings(context: ApplyContext, proposal: Proposal) -> Surroundings:
+    """Return what the recheck may ask: sources, and the certified snapshots for as long as they are fresh."""
+    document, workflow = context.plan.document, context.workflow
+    complete = {envelope.inventory for envelope in document.envelopes if envelope.complete}
+    ages = {age.inventory: age for age in evidence_ages(document, proposal, workflow.verifies)}
+    conditions = [item.condition for item in proposal.excepts if item.condition is not None]
+    read: dict[str, set[str]] = {}
+    for expression in (proposal.where, *conditions):
+        for name, fields in facts.fields_read(expression).items():
+            read.setdefault(name, set()).update(fields)
+    stored: dict[str, Stored] = {}
+    for certificate in document.certificates:
+        name, digest = certificate.inventory, certificate.snapshot_digest
+        if name not in read:
+            continue
+        resource = the_resource(context, workflow.inventories[name])
+        types = {n: resource.fields[n].type for n in fields_to_read(workflow.inventories[name]) if n in read[name]}
+        rows = SnapshotRows(_path(context, digest), types, complete=name in complete)
+        age = ages.get(name)
+        limit: timedelta | None = None if age is None else age.max_age
+        stored[name] = Stored(rows, None if age is None or limit is None else age.observed_at + limit)
+    return Surroundings(context.reader, context.resources, stored, context.clock)
+
+
+def _path(context: ApplyContext, digest: str) -> Any:
+    return lambda: context.snapshots.path(digest)
+
+
+def _report(context: ApplyContext, run_id: str | None, ended: Ended) -> ApplyReport:
+    document = context.plan.document
+    rows = row_outcomes(document.rows, context.store.ledger(document.plan_id), {})
+    report = report_of(context, run_id, rows, ended)
+    sums = report.sums_hold and len(rows) == document.sums.candidates
+    return report if sums and report.counts == context.store.counts(document.plan_id) else as_invalid(report)

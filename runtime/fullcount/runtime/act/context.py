@@ -1,0 +1,150 @@
+"""What acting needs from outside, and what it reports: values and small seams, no behaviour.
+
+Nothing here opens anything. `open_actor` is called only once a plan has been found approved and nothing else is in the
+way, so that credentials for acting are not even read for a plan that can't be applied.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any, Protocol
+
+from fullcount.compiler.catalog import Resource
+from fullcount.compiler.program import Workflow
+from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.connectors.base import Outcome, SourceActor, SourceReader
+from fullcount.runtime.evidence.refusal import Finding
+from fullcount.runtime.exit_codes import Exit
+from fullcount.runtime.store.store import Store
+from fullcount.runtime.store.views import StoredPlan
+
+LEASE_TIME = timedelta(seconds=30)
+"""How long a run that died keeps others from going on with its plan."""
+
+
+class ListedExemption(Protocol):
+    """One entry of an exemption list, as the workspace reads it."""
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """The key of the object."""
+        ...
+
+    @property
+    def workflow(self) -> str | None:
+        """The workflow it is limited to; None: every one."""
+        ...
+
+    @property
+    def owner(self) -> str:
+        """Who asked for it."""
+        ...
+
+    @property
+    def reason(self) -> str:
+        """Why."""
+        ...
+
+    @property
+    def expires(self) -> date | None:
+        """The last day on which it holds; None: it does not end."""
+        ...
+
+
+class SnapshotFiles(Protocol):
+    """Where stored snapshots are found."""
+
+    def path(self, digest: str) -> Path:
+        """Return the checked file of a digest. Raises when it is missing or was changed."""
+        ...
+
+
+@dataclass(slots=True)
+class StopSignal:
+    """Asks a run to stop: it takes up nothing new, finishes what is under way and reports truthfully."""
+
+    reason: str | None = None
+
+    def request(self, reason: str) -> None:
+        """Ask; the first reason stays."""
+        if self.reason is None:
+            self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a run has come, for people who wait."""
+
+    finished: int
+    planned: int
+    counts: Mapping[Outcome, int]
+
+
+def _utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyContext:
+    """Everything that applying or undoing one plan needs.
+
+    `workflow` is the one of the plan's own program. `resources` are by source and name. `versions` are those running
+    now: `engine`, and each source's connector by source name. `exemptions` reads a list anew at each call. `holder`
+    names this process in the lease.
+    """
+
+    store: Store
+    plan: StoredPlan
+    workflow: Workflow
+    person: Person
+    reader: Callable[[str], Awaitable[SourceReader]]
+    open_actor: Callable[[str], Awaitable[SourceActor]]
+    resources: Mapping[tuple[str, str], Resource]
+    snapshots: SnapshotFiles
+    exemptions: Callable[[str], Sequence[ListedExemption]]
+    versions: Mapping[str, str]
+    clock: Callable[[], datetime] = _utc_now
+    monotonic: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    progress: Callable[[Progress], None] | None = None
+    stop: StopSignal = field(default_factory=StopSignal)
+    lease_time: timedelta = LEASE_TIME
+    slot_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RowOutcome:
+    """How the act on one object ended. `key` in JSON values, as in the plan."""
+
+    key: tuple[Any, ...]
+    outcome: Outcome
+    reason: str | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyReport:
+    """What came of an apply or an undo.
+
+    `candidates` is what the counts must add up to: the plan's rows, or for an undo the objects that were acted on.
+    `stopped_by` says why it did not go on to the end, or did not begin. `repeated`: everything had been done before.
+    """
+
+    plan_id: str
+    run_id: str | None
+    candidates: int
+    counts: Mapping[Outcome, int]
+    rows: tuple[RowOutcome, ...]
+    exit: Exit
+    stopped_by: Finding | None = None
+    repeated: bool = False
+
+    @property
+    def sums_hold(self) -> bool:
+        """Whether `candidates = done + already_gone + changed + refused + failed + unknown + not_started`."""
+        return self.candidates == sum(self.counts.values()) == len(self.rows)

@@ -1,0 +1,31 @@
+"""Whether an object is on an exemption list by now.
+
+Parts of a key are compared as text: a list written by hand says `17` or `"17"`, and where the two could be confused the
+object is left alone. An entry holds through its last day, in UTC.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from typing import Any
+
+from fullcount.runtime.act.context import ListedExemption
+
+
+def exempted(entries: Iterable[ListedExemption], key: tuple[Any, ...], workflow: str, at: datetime) -> str | None:
+    """Return why the object is exempted, with by whom; None if it is on no list that holds for the workflow."""
+    wanted = tuple(map(_as_text, key))
+    today = at.astimezone(UTC).date()
+    for entry in entries:
+        if entry.workflow is not None and entry.workflow != workflow:
+            continue
+        if entry.expires is not None and entry.expires < today:
+            continue
+        if tuple(map(_as_text, entry.key)) == wanted:
+            return f"{entry.reason} ({entry.owner})"
+    return None
+
+
+def _as_text(part: Any) -> str:
+    return str(part).lower() if isinstance(part, bool) else str(part)

@@ -1,0 +1,254 @@
+"""Acting on a group of objects: judge, guard, intents, calls, outcomes.
+
+For each object, in this order and never another: it is judged on what it is now; the guard is asked; the intent is
+committed; the guard is asked again and the call made; the outcome is committed. Intents of a group share one
+transaction, and so do its outcomes. A call whose answer was lost is `unknown`, never tried again here.
+
+An object whose intent was committed and that the guard then forbids ends as `refused`, unless the lease was lost: then
+another run resolves it and this one records nothing more.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from fullcount.compiler.values import Row, Value
+from fullcount.runtime.act.calls import Calls
+from fullcount.runtime.act.context import ApplyContext
+from fullcount.runtime.act.guard import OBJECT_CODES, guard
+from fullcount.runtime.act.pacing import RECHECK_SECONDS
+from fullcount.runtime.act.perform import perform_guarded
+from fullcount.runtime.act.recheck import Planned
+from fullcount.runtime.act.stop import StopRule
+from fullcount.runtime.act.watch import Watch
+from fullcount.runtime.connectors.base import ActCall, ActResult, Outcome, SourceActor, SourceError
+from fullcount.runtime.evidence.codes import ActReason
+from fullcount.runtime.evidence.refusal import Finding
+from fullcount.runtime.plan.digest import CanonicalError, canonical_bytes
+from fullcount.runtime.plan.document import PlanRow
+from fullcount.runtime.store.errors import FenceLost, StoreError
+from fullcount.runtime.store.views import ActKind, Fence, Intent, LedgerEntry, OutcomeEntry
+
+LATE_SECONDS = 5 * RECHECK_SECONDS
+"""An object whose call comes later than this after it was judged is judged once more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One object of the plan. `intent`: one of an earlier run that surely took no effect, to be gone on with."""
+
+    row: PlanRow
+    planned: Planned
+    intent: LedgerEntry | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """An object that was judged to be acted on: with which arguments, on which precondition. `at`: monotonic."""
+
+    item: Item
+    arguments: Mapping[str, Value]
+    expected: Row
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """An object that is left alone. `recorded` is False where a later run may well decide."""
+
+    entry: OutcomeEntry
+    recorded: bool = True
+
+
+Judge = Callable[[Item], Awaitable[Due | Left]]
+
+
+@dataclass(slots=True)
+class GroupRunner:
+    """Acts on groups of objects of one plan. `acts`: how many intents there were before.
+
+    `stopped_by` is set as soon as nothing further may be taken up.
+    """
+
+    context: ApplyContext
+    kind: ActKind
+    run_id: str
+    fence: Fence
+    calls: Calls
+    judge: Judge
+    actor: SourceActor
+    watch: Watch
+    stop_rule: StopRule
+    concurrency: int
+    acts: int
+    stopped_by: Finding | None = None
+    undecided: dict[tuple[Any, ...], str] = field(default_factory=dict)
+    _slots: asyncio.Semaphore = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._slots = asyncio.Semaphore(max(1, self.concurrency))
+
+    async def run(self, items: Sequence[Item]) -> list[OutcomeEntry]:
+        """Act on a group of at most 50 and return the outcomes recorded; the rest was not started.
+
+        Raises what a connector raises beyond its contract, after the outcomes of the others were recorded.
+        """
+        self.watch.look()
+        self.stopped_by = guard(self.watch.inputs(None, self.acts))
+        if self.stopped_by is not None:
+            return []
+        judged = await _all([self._judged(item) for item in items])
+        outcomes, due = self._admitted([answer for answer in judged if not isinstance(answer, Exception)])
+        entries = self._intents(due)
+        results: list[OutcomeEntry | Exception | None] = []
+        if entries is not None:
+            numbered = zip(due, entries, range(self.acts, self.acts + len(due)), strict=True)
+            self.acts += len(due)
+            results = await _all([self._act(each, entry, nth) for each, entry, nth in numbered])
+        outcomes += [found for found in results if isinstance(found, OutcomeEntry)]
+        self._record(outcomes, with_intent=frozenset(each.item.row.key for each in due))
+        for found in (*judged, *results):
+            if isinstance(found, Exception):
+                raise found
+        return outcomes
+
+    # -- before the intent ------------------------------------------------------------------------------------------
+
+    async def _judged(self, item: Item) -> Due | Left:
+        async with self._slots:
+            return await self.judge(item)
+
+    def _admitted(self, judged: Sequence[Due | Left]) -> tuple[list[OutcomeEntry], list[Due]]:
+        """Ask the guard about each object that is due; stop at the first finding that is not about the object alone."""
+        outcomes: list[OutcomeEntry] = []
+        due: list[Due] = []
+        for answer in judged:
+            if isinstance(answer, Left):
+                if answer.recorded:
+                    outcomes.append(answer.entry)
+                else:
+                    self.undecided[answer.entry.object_key] = answer.entry.detail
+                continue
+            if self.stopped_by is not None:
+                continue
+            finding = guard(self.watch.inputs(answer.item.row.key, self.acts + len(due)))
+            if finding is None and answer.item.intent is not None:
+                finding = self._same_call(answer)
+            if finding is None:
+                due.append(answer)
+            elif finding.code in OBJECT_CODES:
+                outcomes.append(refused(answer.item.row.key, finding))
+            elif finding.code == ActReason.IDEMPOTENCY_MISMATCH:
+                outcomes.append(OutcomeEntry(answer.item.row.key, Outcome.CHANGED, finding.code, finding.message))
+            else:
+                self.stopped_by = finding
+        return outcomes, due
+
+    def _same_call(self, due: Due) -> Finding | None:
+        """A call that was meant before is made again only if it is the very same (R30)."""
+        intent = due.item.intent
+        if intent is not None and self._parameters(due) == intent.parameters:
+            return None
+        return Finding(
+            code=ActReason.IDEMPOTENCY_MISMATCH,
+            message="the object was changed after an act on it was meant and before it was made",
+        )
+
+    def _parameters(self, due: Due) -> dict[str, Any]:
+        return self.calls.parameters(self._call(due, ""))
+
+    def _call(self, due: Due, key: str) -> ActCall:
+        return self.calls.call(due.item.planned, due.arguments, due.expected, key)
+
+    def _intents(self, due: Sequence[Due]) -> tuple[LedgerEntry, ...] | None:
+        """Commit the intents; None if the store does not allow it, which stops the run."""
+        if len(due) == 0:
+            return None
+        intents = [Intent(each.item.row.key, self.calls.name, self._parameters(each)) for each in due]
+        store, plan_id = self.context.store, self.context.plan.document.plan_id
+        try:
+            return store.record_intents(plan_id, self.run_id, self.fence, intents, kind=self.kind)
+        except StoreError as error:
+            self.stopped_by = error.finding
+            return None
+
+    # -- the call ---------------------------------------------------------------------------------------------------
+
+    async def _act(self, due: Due, entry: LedgerEntry, acts: int) -> OutcomeEntry | None:
+        """Make the call of a committed intent; None if its outcome is another run's to find out."""
+        key = due.item.row.key
+        if not entry.fresh and (due.item.intent is None or entry.outcome not in (None, Outcome.UNKNOWN)):
+            return None  # somebody else meant or did it
+        if entry.idempotency_key is None:
+            return None  # it was left alone by another run
+        async with self._slots:
+            if self.context.monotonic() - due.at > LATE_SECONDS:
+                again = await self.judge(due.item)
+                if isinstance(again, Left):
+                    return again.entry if again.recorded else None
+                if self._parameters(again) != self._parameters(due):
+                    return OutcomeEntry(key, Outcome.CHANGED, None, "the object changed while it waited for its turn")
+            call = self._call(due, entry.idempotency_key)
+            try:
+                result = await perform_guarded(self.actor, call, self.watch.inputs(key, acts))
+            except SourceError as error:
+                result = ActResult(Outcome.UNKNOWN, ActReason.OUTCOME_UNKNOWN, str(error.reason.code))
+        if isinstance(result, Finding):
+            return self._forbidden(key, result)
+        return _outcome(key, result)
+
+    def _forbidden(self, key: tuple[Any, ...], finding: Finding) -> OutcomeEntry | None:
+        if finding.code not in OBJECT_CODES:
+            self.stopped_by = finding
+        if finding.code == "FC762":
+            return None
+        return refused(key, finding)
+
+    # -- after the call ---------------------------------------------------------------------------------------------
+
+    def _record(self, outcomes: list[OutcomeEntry], *, with_intent: frozenset[tuple[Any, ...]]) -> None:
+        """Commit the outcomes. What was called is recorded even when the lease was lost meanwhile."""
+        if len(outcomes) == 0:
+            return
+        try:
+            self._store_outcomes(outcomes)
+        except FenceLost as error:
+            self.stopped_by = error.finding
+            outcomes[:] = [entry for entry in outcomes if entry.object_key in with_intent]
+            if len(outcomes) > 0:
+                self._store_outcomes(outcomes)
+        for entry in outcomes:
+            self.stop_rule.saw(entry.outcome)
+
+    def _store_outcomes(self, outcomes: Sequence[OutcomeEntry]) -> None:
+        plan_id = self.context.plan.document.plan_id
+        self.context.store.record_outcomes(plan_id, self.run_id, self.fence, outcomes, kind=self.kind)
+
+
+def refused(key: tuple[Any, ...], finding: Finding) -> OutcomeEntry:
+    """Return the outcome of an object that was left alone because of a finding."""
+    return OutcomeEntry(key, Outcome.REFUSED, finding.code, finding.message)
+
+
+def _outcome(key: tuple[Any, ...], result: ActResult) -> OutcomeEntry:
+    """Return what a connector said, as the ledger keeps it; nothing it says may prevent the outcome's recording."""
+    outcome, before = result.outcome, dict(result.before)
+    if outcome is Outcome.NOT_STARTED:
+        outcome = Outcome.UNKNOWN  # the call was made: a connector can't say that it was not
+    try:
+        canonical_bytes(before)
+    except CanonicalError:
+        before = {}
+    return OutcomeEntry(key, outcome, None if result.reason is None else str(result.reason), result.detail, before)
+
+
+async def _all(work: Sequence[Awaitable[Any]]) -> list[Any]:
+    """Wait for all, whatever some of them raise; a cancellation is raised once all have ended."""
+    found = await asyncio.gather(*work, return_exceptions=True)
+    for answer in found:
+        if isinstance(answer, BaseException) and not isinstance(answer, Exception):
+            raise answer
+    return found

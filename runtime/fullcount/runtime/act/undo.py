@@ -1,0 +1,269 @@
+"""Undoing a plan: what was done is taken back, last first, and nothing that anybody did after it.
+
+An object is only touched if it is still as the act left it: the same incarnation, and every field that the act set
+still has that value; after a deletion, nothing stands under its key. What the object was before comes from the ledger,
+which kept what the act was conditional on. Undoing again does nothing; what could not be decided may be tried again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fullcount.compiler.catalog import Effect
+from fullcount.compiler.program import Act, Inventory, OperationCall, Proposal
+from fullcount.compiler.values import Cell, FieldState, Row, Value, present
+from fullcount.runtime.act.calls import Calls
+from fullcount.runtime.act.context import ApplyContext, ApplyReport
+from fullcount.runtime.act.ending import Ended, as_error, as_invalid, counted, report_of, row_outcomes
+from fullcount.runtime.act.group import Due, GroupRunner, Item, Left
+from fullcount.runtime.act.guard import Purpose, guard
+from fullcount.runtime.act.pacing import GROUP_LIMIT, Pacer
+from fullcount.runtime.act.recheck import fields_to_read
+from fullcount.runtime.act.resolve import resolve
+from fullcount.runtime.act.session import (
+    Teller,
+    act_in_groups,
+    begin_run,
+    bindings_of,
+    calls_of,
+    finish_run,
+    items_of,
+    leased,
+    the_proposal,
+    uninterrupted,
+)
+from fullcount.runtime.act.stop import StopRule, stop_threshold
+from fullcount.runtime.act.watch import Watch
+from fullcount.runtime.connectors.base import Existence, Outcome, SourceActor, SourceError, SourceReader
+from fullcount.runtime.evidence.refusal import Finding
+from fullcount.runtime.exit_codes import Exit
+from fullcount.runtime.plan.document import PlanRow
+from fullcount.runtime.store.errors import StoreError
+from fullcount.runtime.store.views import ActKind, Fence, LedgerEntry, OutcomeEntry, RunKind
+
+CHANGED_SINCE = "FC769"
+
+
+async def undo_plan(context: ApplyContext) -> ApplyReport:
+    """Take back what the plan did, and return what came of it; recorded in the store in any case.
+
+    Raises what a connector raises beyond its contract, and `asyncio.CancelledError` after an orderly end.
+    """
+    return await uninterrupted(_undo(context), context.stop)
+
+
+async def _undo(context: ApplyContext) -> ApplyReport:
+    proposal, act = the_proposal(context)
+    plan_id = context.plan.document.plan_id
+    done = _done(context)
+    if act is None or act.undo is None or not act.call.reversible:
+        finding = Finding(
+            code="FC768",
+            message="what this plan does can't be taken back: its act has no `undo`, or is not reversible",
+            ways_on=(f"see what each object was: fullcount show {plan_id} --all",),
+        )
+        return _report(context, None, Ended(finding, Exit.REFUSED_BY_POLICY))
+    undone = {e.object_key for e in context.store.ledger(plan_id, kind=ActKind.UNDO) if e.outcome not in _OPEN}
+    if all(entry.object_key in undone for entry in done):
+        return _report(context, None, Ended(repeated=True))
+    run_id = begin_run(context, RunKind.UNDO)
+    ended = Ended()
+    finished = False
+    try:
+        await _under_lease(context, run_id, proposal, act, act.undo, ended)
+        finished = True
+    finally:
+        report = _report(context, run_id, ended)
+        if not finished:
+            report = as_error(report)
+        finish_run(context, report)
+    return report
+
+
+_OPEN = (None, Outcome.UNKNOWN)
+
+
+def _done(context: ApplyContext) -> tuple[LedgerEntry, ...]:
+    """Return what the plan did, in the order it was meant."""
+    ledger = context.store.ledger(context.plan.document.plan_id, kind=ActKind.ACT)
+    return tuple(entry for entry in ledger if entry.outcome is Outcome.DONE)
+
+
+async def _under_lease(
+    context: ApplyContext, run_id: str, proposal: Proposal, act: Act, call: OperationCall, ended: Ended
+) -> None:
+    try:
+        async with leased(context, run_id, ended.by) as fence:
+            watch = Watch(context, proposal, Purpose.UNDO, fence, call.source)
+            finding = guard(watch.inputs(None, 0))
+            if finding is not None:
+                ended.by(finding)
+                return
+            try:
+                reader = await context.reader(call.source)
+                actor = await context.open_actor(call.source)
+            except SourceError as error:
+                ended.by(_not_open(error, call), Exit.ERROR)
+                return
+            try:
+                await _Undoing(context, run_id, proposal, act, call, ended, fence, watch, reader, actor).run()
+            finally:
+                await actor.close()
+    except StoreError as error:
+        ended.by(error.finding, error.exit)
+
+
+def _not_open(error: SourceError, call: OperationCall) -> Finding:
+    return Finding(
+        code=str(error.reason.code),
+        message=f"the source `{call.source}` can't be opened: {error.reason.detail}",
+        ways_on=("check the source's credentials in fullcount.toml",),
+    )
+
+
+@dataclass(slots=True)
+class _Undoing:
+    """The part of an undo that has an actor."""
+
+    context: ApplyContext
+    run_id: str
+    proposal: Proposal
+    act: Act
+    call: OperationCall
+    ended: Ended
+    fence: Fence
+    watch: Watch
+    reader: SourceReader
+    actor: SourceActor
+    _calls: Calls = field(init=False)
+    _acted: Calls = field(init=False)
+    _base: Inventory = field(init=False)
+    _entries: dict[tuple[Any, ...], LedgerEntry] = field(init=False)
+
+    async def run(self) -> None:
+        context, plan_id = self.context, self.context.plan.document.plan_id
+        bindings = bindings_of(context)
+        self._base = context.workflow.inventories[self.proposal.inventory]
+        self._calls = calls_of(context, self.call, self.proposal, bindings)
+        self._acted = calls_of(context, self.act.call, self.proposal, bindings)
+        try:
+            self.watch.acting = await self.actor.identity()
+        except SourceError as error:
+            self.ended.by(_not_open(error, self.call), Exit.ERROR)
+            return
+        finding = guard(self.watch.inputs(None, 0))
+        if finding is not None:
+            self.ended.by(finding)
+            return
+        done = _done(context)
+        self._entries = {entry.object_key: entry for entry in done}
+        items = items_of(context, self._base)
+        resolved = await resolve(context.store.open_intents(plan_id, kind=ActKind.UNDO), items, self._calls, self.actor)
+        for at in range(0, len(resolved.outcomes), GROUP_LIMIT):
+            part = resolved.outcomes[at : at + GROUP_LIMIT]
+            context.store.record_outcomes(plan_id, self.run_id, self.fence, part, kind=ActKind.UNDO)
+        await self._go_on(done, items, resolved.again)
+
+    async def _go_on(
+        self, done: tuple[LedgerEntry, ...], items: Mapping[tuple[Any, ...], Item], again: tuple[Item, ...]
+    ) -> None:
+        context = self.context
+        ledger = context.store.ledger(context.plan.document.plan_id, kind=ActKind.UNDO)
+        seen = {entry.object_key for entry in ledger}
+        todo = [*again, *(items[e.object_key] for e in reversed(done) if e.object_key not in seen)]
+        stop = self.act.stop
+        rule = StopRule(None if stop is None else stop_threshold(stop.failures, stop.percent, len(done)))
+        runner = GroupRunner(
+            context=context,
+            kind=ActKind.UNDO,
+            run_id=self.run_id,
+            fence=self.fence,
+            calls=self._calls,
+            judge=self._judge,
+            actor=self.actor,
+            watch=self.watch,
+            stop_rule=rule,
+            concurrency=self.act.concurrency,
+            acts=0,
+        )
+        pacer = Pacer(self.act.rate, context.monotonic, context.sleep)
+        rows = _rows(context)
+        counts = counted(row_outcomes(rows, [e for e in ledger if e.outcome not in _OPEN], {}))
+        stopped = await act_in_groups(context, runner, todo, pacer, Teller(context, len(rows), counts))
+        self.ended.undecided = runner.undecided
+        if stopped is not None:
+            self.ended.by(stopped)
+
+    async def _judge(self, item: Item) -> Due | Left:
+        """Whether the object is still as the act left it."""
+        at = self.context.monotonic()
+        key, entry = item.row.key, self._entries[item.row.key]
+        if entry.parameters is None:
+            return _later(key, "the record of the act does not say what was done")
+        before = self._acted.expected(entry.parameters)
+        acted = self._acted.recorded(item.planned, entry.parameters, "")
+        written = self._acted.written(acted.arguments)
+        wanted = tuple(dict.fromkeys((*fields_to_read(self._base), *written)))
+        try:
+            reading = await self.reader.read(acted.resource, item.planned.key, wanted)
+        except SourceError as error:
+            return _later(key, f"the object could not be read: {error.reason.code}")
+        deleted = self._acted.operation.effect is Effect.DELETE
+        match reading.existence:
+            case Existence.UNKNOWN:
+                return _later(key, "the source does not tell whether the object is there")
+            case Existence.GONE if not deleted:
+                return Left(OutcomeEntry(key, Outcome.ALREADY_GONE, "gone", "the object is no longer there"))
+            case Existence.FOUND if deleted:
+                return _changed(key, "an object stands under its key again")
+            case _:
+                pass
+        live: dict[str, Cell] = {} if deleted else {n: reading.cells.get(n, _NOT_GIVEN) for n in wanted}
+        if not deleted and (left := self._touched(key, before, written, live)) is not None:
+            return left
+        # before the act the object was as the act's precondition says, whatever the plan had read
+        arguments = self._calls.arguments(item.planned, {**item.planned.cells, **before})
+        if isinstance(arguments, Finding):
+            return Left(OutcomeEntry(key, Outcome.REFUSED, arguments.code, arguments.message))
+        return Due(item, arguments, live, at)
+
+    def _touched(self, key: tuple[Any, ...], before: Row, written: Mapping[str, Value], live: Row) -> Left | None:
+        """Whether anybody was at the object since the act, or it can't be told."""
+        name = self._base.incarnation
+        if name is not None:
+            if live[name].state is not FieldState.PRESENT or name not in before:
+                return _later(key, f"`{name}` is not known, so this may be another object under the same key")
+            if live[name] != before[name]:
+                return _changed(key, f"another object under the same key: `{name}` differs")
+        for name, value in written.items():
+            if live[name].state not in (FieldState.PRESENT, FieldState.ABSENT):
+                return _later(key, f"`{name}` is not known: {live[name].state}")
+            if live[name] != present(value):
+                return _changed(key, f"`{name}` was changed after the act")
+        return None
+
+
+_NOT_GIVEN = Cell(FieldState.NOT_REQUESTED, None)
+
+
+def _changed(key: tuple[Any, ...], detail: str) -> Left:
+    return Left(OutcomeEntry(key, Outcome.CHANGED, CHANGED_SINCE, detail))
+
+
+def _later(key: tuple[Any, ...], detail: str) -> Left:
+    """Leave an object for another try: an outage must not make an undo impossible for good."""
+    return Left(OutcomeEntry(key, Outcome.REFUSED, None, detail), recorded=False)
+
+
+def _rows(context: ApplyContext) -> tuple[PlanRow, ...]:
+    done = {entry.object_key for entry in _done(context)}
+    return tuple(row for row in context.plan.document.rows if row.key in done)
+
+
+def _report(context: ApplyContext, run_id: str | None, ended: Ended) -> ApplyReport:
+    rows = _rows(context)
+    ledger = context.store.ledger(context.plan.document.plan_id, kind=ActKind.UNDO)
+    report = report_of(context, run_id, row_outcomes(rows, ledger, ended.undecided), ended)
+    return report if report.sums_hold and len(rows) == len(_done(context)) else as_invalid(report)

@@ -1,0 +1,148 @@
+"""What the guard looks at, read from the store and the workspace: plan, approval, halt, lease, exemptions, clock.
+
+`Watch.look` is one read transaction, so that all of it belongs to one instant. What was read is used for a fifth of a
+second at the most, also within a group of acts: after that the next act looks again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import defer
+
+from fullcount.compiler.claims import Fresh
+from fullcount.compiler.program import Proposal
+from fullcount.runtime.act.context import ApplyContext
+from fullcount.runtime.act.exempted import exempted
+from fullcount.runtime.act.guard import ApprovalFacts, EvidenceAge, GuardInputs, Purpose
+from fullcount.runtime.plan.document import PlanDocument
+from fullcount.runtime.store import controls, leases, tables
+from fullcount.runtime.store.errors import FenceLost
+from fullcount.runtime.store.instants import from_micros, to_micros
+from fullcount.runtime.store.plans import state_of
+from fullcount.runtime.store.rounds import current_round
+from fullcount.runtime.store.store import Store
+from fullcount.runtime.store.views import Fence
+
+LOOK_SECONDS = 0.2
+"""How old what the guard looks at may be when a call is made."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where a plan stands in the store, at one instant."""
+
+    state: str
+    approval: ApprovalFacts | None
+    halted: str | None
+    fence_current: int | None
+
+
+def standing(store: Store, plan_id: str, fence: Fence, at: datetime) -> Standing:
+    """Read it. `fence_current` is the fence's own token only while the lease is in force."""
+    now = to_micros(at)
+    with store.reading() as session:
+        plan = session.scalars(
+            select(tables.Plan).options(defer(tables.Plan.document)).where(tables.Plan.plan_id == plan_id)
+        ).one()
+        round_ = current_round(session, plan)
+        approval = None
+        if round_ is not None and round_.key is not None and round_.expires_at is not None:
+            approval = ApprovalFacts(round_.digest, from_micros(round_.expires_at))
+        try:
+            leases.check(session, fence, now)
+            current: int | None = fence.token
+        except FenceLost:
+            current = None
+        return Standing(str(state_of(session, plan, now)), approval, controls.halted(session), current)
+
+
+def evidence_ages(document: PlanDocument, proposal: Proposal, verifies: Mapping[str, Any]) -> tuple[EvidenceAge, ...]:
+    """Return when each inventory that the proposal rests on was read, and how old it may be."""
+    read_at = {envelope.inventory: envelope.scope.started_at for envelope in document.envelopes}
+    certified = {certificate.inventory for certificate in document.certificates}
+    used = dict.fromkeys((proposal.inventory, *(use.inventory for use in proposal.uses)))
+    ages: list[EvidenceAge] = []
+    for name in used:
+        limits = [c.max_age for c in verifies.get(name, ()) if isinstance(c, Fresh) and c.max_age is not None]
+        known = name in certified and name in read_at and len(limits) > 0
+        ages.append(
+            EvidenceAge(
+                inventory=name,
+                observed_at=read_at.get(name, datetime.min.replace(tzinfo=UTC)),
+                max_age=timedelta(microseconds=min(limits)) if known else None,
+            )
+        )
+    return tuple(ages)
+
+
+class Watch:
+    """Assembles the guard's inputs for one run. Call `look` before a group; `inputs` looks again when it must."""
+
+    def __init__(
+        self,
+        context: ApplyContext,
+        proposal: Proposal,
+        purpose: Purpose,
+        fence: Fence,
+        source: str,
+    ) -> None:
+        document = context.plan.document
+        self._context = context
+        self._purpose = purpose
+        self._fence = fence
+        self._target: Mapping[str, str] = document.target.get(source, {})
+        self.acting: Mapping[str, str] = self._target
+        """Who acts, and where. Until the actor is open and has said so, what the plan expects."""
+        self._lists = tuple(item.list_name for item in proposal.excepts if item.list_name is not None)
+        self._planned_versions = {"engine": document.engine_version, **document.connector_versions}
+        self._limit: tuple[int | None, Decimal | None] = (
+            (None, None) if proposal.limit is None else (proposal.limit.count, proposal.limit.percent)
+        )
+        self._evidence = evidence_ages(document, proposal, context.workflow.verifies)
+        self._looked_at = 0.0
+        self.look()
+
+    @property
+    def state(self) -> str:
+        """The plan's state when it was last looked at."""
+        return self._standing.state
+
+    def look(self) -> None:
+        """Read everything anew."""
+        context = self._context
+        self._looked_at = context.monotonic()
+        self._standing = standing(context.store, context.plan.document.plan_id, self._fence, context.clock())
+        self._exemptions = [entry for name in self._lists for entry in context.exemptions(name)]
+
+    def inputs(self, key: tuple[Any, ...] | None, acts: int) -> GuardInputs:
+        """Return what the guard looks at for an act on the object with this key (None: for any act at all)."""
+        context, document = self._context, self._context.plan.document
+        if context.monotonic() - self._looked_at > LOOK_SECONDS:
+            self.look()
+        at = context.clock()
+        return GuardInputs(
+            purpose=self._purpose,
+            at=at,
+            plan_digest=document.digest,
+            plan_state=self._standing.state,
+            approval=self._standing.approval,
+            halted=self._standing.halted,
+            versions_planned=self._planned_versions,
+            versions_running=context.versions,
+            target_planned=self._target,
+            target_acting=self.acting,
+            cap_count=self._limit[0],
+            cap_percent=self._limit[1],
+            population=document.sums.inventory,
+            acts=acts,
+            exemption=None if key is None else exempted(self._exemptions, key, document.workflow, at),
+            evidence=self._evidence,
+            fence=self._fence.token,
+            fence_current=self._standing.fence_current,
+        )
