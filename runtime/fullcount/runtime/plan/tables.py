@@ -20,8 +20,9 @@ from fullcount.compiler import program
 from fullcount.compiler.lower import sql_text
 from fullcount.compiler.lower.sql_frame import Relation
 from fullcount.compiler.lower.world import Equal, Related
-from fullcount.compiler.types import FieldType, ListOf, MapOf, Type
+from fullcount.compiler.types import BOOL, DATE, DECIMAL, INT, TEXT, TIMESTAMP, FieldType, ListOf, MapOf, Type
 from fullcount.compiler.values import STATE_ORDER, Cell, FieldState, Row, Value
+from fullcount.runtime.plan.errors import PlanError
 
 MEMORY: Final = "512MB"
 THREADS: Final = 2
@@ -67,6 +68,36 @@ def batches(connection: duckdb.DuckDBPyConnection, statement: str) -> Iterator[t
     cursor = connection.execute(statement)
     while rows := cursor.fetchmany(_BATCH):
         yield from rows
+
+
+_STORED: Final[dict[str, Type]] = {
+    "VARCHAR": TEXT,
+    "BIGINT": INT,
+    "BOOLEAN": BOOL,
+    "DATE": DATE,
+    "TIMESTAMP WITH TIME ZONE": TIMESTAMP,
+    "DECIMAL(38,9)": DECIMAL,
+}
+"""What a version can be, by the type of its column."""
+
+
+def fields_of(
+    connection: duckdb.DuckDBPyConnection, inventory: program.Inventory, relation: Relation
+) -> dict[str, FieldType]:
+    """Return the fields of a snapshot: the declared ones, and the version, which no workflow declares.
+
+    Raises `PlanError` (FC913) if the version was not read or is of no type that tells one state from another.
+    """
+    fields, version = dict(inventory.fields), inventory.version
+    if version is None or version in fields:
+        return fields
+    stored = dict(
+        connection.execute(f"SELECT column_name, column_type FROM (DESCRIBE SELECT * FROM {relation.sql})").fetchall()
+    )
+    of = _STORED.get(stored.get(version, ""))
+    if of is None:
+        raise PlanError("FC913", f"the snapshot of `{inventory.name}` does not have the version field `{version}`")
+    return {**fields, version: FieldType(of)}
 
 
 def key_columns(alias: str, inventory: program.Inventory) -> list[str]:

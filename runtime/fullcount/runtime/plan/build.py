@@ -1,0 +1,333 @@
+"""From evidence to a plan: one proposal over certified snapshots becomes an immutable document.
+
+Guarantees: every object that was read is exactly one of candidate, kept, undecided, or no plan is built (FC910); the
+rows are those that one statement selected; the digest is over what stands in the document. It must never read a source,
+and never take a part that was not handed to it as empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from fullcount.compiler import program
+from fullcount.compiler.document import program_digest, workflow_to_document
+from fullcount.compiler.lower import facts
+from fullcount.compiler.lower.closure import compile_value
+from fullcount.compiler.lower.sql_frame import Relation
+from fullcount.compiler.lower.world import Bindings, World
+from fullcount.compiler.types import FieldType, Type
+from fullcount.compiler.values import Value
+from fullcount.runtime import format as fmt
+from fullcount.runtime.collect.snapshots import SnapshotStore
+from fullcount.runtime.evidence.envelope import Envelope
+from fullcount.runtime.plan import tables
+from fullcount.runtime.plan.caps import caps_for
+from fullcount.runtime.plan.cells import cell_to_doc, instant, to_json
+from fullcount.runtime.plan.digest import check_document, sealed
+from fullcount.runtime.plan.document import (
+    CertificateDoc,
+    KeptGroup,
+    PlanDocument,
+    PlanRow,
+    Since,
+    Sums,
+    UndecidedRow,
+)
+from fullcount.runtime.plan.errors import PlanError, SumsError
+from fullcount.runtime.plan.evaluate import Candidate, Counts, Evaluation
+from fullcount.runtime.plan.exempt import exemptions_of, unused_notes
+from fullcount.runtime.plan.phrase import call_phrase
+from fullcount.runtime.plan.risk import Assessor
+from fullcount.runtime.plan.sensitivity import sensitivity
+from fullcount.runtime.workspace.exemptions import Exemption
+
+SPILL: Final = ".work"
+"""The folder under the snapshots in which a session may spill."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanInputs:
+    """Everything a plan is made of. `previous` is the plan before of the same proposal, for what came and went."""
+
+    workflow: program.Workflow
+    proposal: program.Proposal
+    approval: program.Approval | None
+    act: program.Act | None
+    certificates: Sequence[CertificateDoc]
+    envelopes: Sequence[Envelope]
+    snapshots: SnapshotStore
+    bindings: Bindings
+    target: Mapping[str, Mapping[str, str]]
+    engine_version: str
+    connector_versions: Mapping[str, str]
+    exemptions: Mapping[str, Sequence[Exemption]]
+    authors: Sequence[str]
+    plan_id: str
+    run_id: str
+    created_by: str
+    created_at: datetime
+    previous: PlanDocument | None = None
+
+
+def build_plan(inputs: PlanInputs) -> PlanDocument:
+    """Return the plan. Raises `PlanError`; `SumsError` (FC910) when an object was lost or counted twice."""
+    workflow, proposal, bindings = inputs.workflow, inputs.proposal, inputs.bindings
+    now = instant(bindings.now)
+    if now is None:
+        raise PlanError("FC913", "the instant of the plan is not a date")
+    exempt = exemptions_of(workflow, proposal, inputs.exemptions, now.date())
+    relations = relations_of(workflow, proposal, inputs.envelopes, inputs.snapshots)
+    _fits(inputs)
+    with tables.session(inputs.snapshots.root / SPILL) as connection:
+        evaluation = Evaluation(connection, workflow, proposal, relations, bindings, exempt.holding)
+        counts = evaluation.counts()
+        world = tables.SnapshotWorld(connection, workflow.inventories, relations)
+        rows, without_call = _rows(inputs, evaluation, world)
+        undecided = [_undecided_row(inputs, item.key, item.missing) for item in evaluation.undecided()]
+        kept = tuple(
+            KeptGroup(
+                reason=group.reason,
+                count=group.count,
+                examples=tuple(_key_json(inputs, key) for key in group.examples),
+            )
+            for group in evaluation.kept()
+        )
+        near = sensitivity(evaluation, proposal, bindings, counts.candidates)
+        notes = (*exempt.notes, *unused_notes(evaluation.unused()))
+    return _document(inputs, now, counts, rows, (*undecided, *without_call), kept, near, notes)
+
+
+def relations_of(
+    workflow: program.Workflow,
+    proposal: program.Proposal,
+    envelopes: Sequence[Envelope],
+    snapshots: SnapshotStore,
+    *,
+    believed: bool = False,
+) -> dict[str, Relation]:
+    """Return the snapshot of each inventory that the proposal reads, complete only if its envelope says so.
+
+    `believed` takes every snapshot for complete: for counting what a refusal prevented, and for nothing else.
+    """
+    by_name = {envelope.inventory: envelope for envelope in envelopes}
+    relations: dict[str, Relation] = {}
+    for name in read_inventories(workflow, proposal):
+        envelope = by_name.get(name)
+        if envelope is None or envelope.snapshot_digest is None:
+            raise PlanError("FC913", f"there is no snapshot of `{name}`, which the proposal `{proposal.name}` reads")
+        path = snapshots.path(envelope.snapshot_digest)
+        relations[name] = tables.parquet(path, complete=believed or envelope.complete)
+    return relations
+
+
+def read_inventories(workflow: program.Workflow, proposal: program.Proposal) -> list[str]:
+    """Return the inventories that the proposal reads, its own first."""
+    inventory = workflow.inventories[proposal.inventory]
+    conditions = [e.condition for e in proposal.excepts if e.condition is not None]
+    expressions = [proposal.where, *conditions, *(shown.value for shown in proposal.show)]
+    if inventory.scope is not None:
+        expressions.append(inventory.scope)
+    named = {name for expr in expressions for name in facts.fields_read(expr)}
+    return [inventory.name, *sorted(named - {inventory.name})]
+
+
+def _fits(inputs: PlanInputs) -> None:
+    """Refuse certificates that are of other snapshots than the ones the rule runs over, or that are not there."""
+    held = {certificate.inventory: certificate for certificate in inputs.certificates}
+    envelopes = {envelope.inventory: envelope for envelope in inputs.envelopes}
+    for name in read_inventories(inputs.workflow, inputs.proposal):
+        if name not in held:
+            raise PlanError("FC913", f"there is no certificate for `{name}`")
+        if held[name].snapshot_digest != envelopes[name].snapshot_digest:
+            raise PlanError("FC913", f"the certificate for `{name}` is of another snapshot than the one that was read")
+
+
+# -- rows -------------------------------------------------------------------------------------------------------------
+
+
+def _rows(inputs: PlanInputs, evaluation: Evaluation, world: World) -> tuple[tuple[PlanRow, ...], list[UndecidedRow]]:
+    """Return the rows, riskiest first, and the objects for which the act has no call: these are undecided."""
+    proposal, previous = inputs.proposal, inputs.previous
+    inventory = inputs.workflow.inventories[proposal.inventory]
+    shown = [(shown.label, shown.value.type, compile_value(shown.value, inputs.bindings)) for shown in proposal.show]
+    call = None if inputs.act is None else inputs.act.call
+    arguments = (
+        {} if call is None else {n: (e.type, compile_value(e, inputs.bindings)) for n, e in call.arguments.items()}
+    )
+    assessor = Assessor(
+        inventory,
+        proposal,
+        inputs.bindings,
+        reversible=call is None or call.reversible,
+        seen=None if previous is None else frozenset(_hashable(row.key) for row in previous.rows),
+    )
+    rows: list[PlanRow] = []
+    without_call: list[UndecidedRow] = []
+    for item in evaluation.candidates():
+        env = {proposal.row: item.cells}
+        key = _key_json(inputs, item.key)
+        given: dict[str, Any] = {}
+        lacking: list[str] = []
+        for name, (of, cell_of) in arguments.items():
+            cell = cell_of(env, world)
+            if cell.value is None:
+                lacking.append(f"argument {name}: {cell.state.value.replace('_', ' ')}")
+            else:
+                given[name] = to_json(cell.value, of)
+        if len(lacking) > 0:
+            without_call.append(UndecidedRow(key=key, missing=tuple(sorted(lacking))))
+            continue
+        assessment = assessor.assess(item, _hashable(key))
+        rows.append(
+            PlanRow(
+                key=key,
+                incarnation=_mark(inventory.incarnation, evaluation.fields, item),
+                version=_mark(inventory.version, evaluation.fields, item),
+                fields={name: cell_to_doc(item.cells[name], field.type) for name, field in evaluation.fields.items()},
+                shown={label: fmt.cell(cell_of(env, world), of) for label, of, cell_of in shown},
+                arguments=given,
+                risk=assessment.risk,
+                notes=assessment.notes,
+            )
+        )
+    # The candidates come in the order of their keys, and the sort is stable.
+    return tuple(sorted(rows, key=lambda row: -row.risk)), without_call
+
+
+def _mark(name: str | None, fields: Mapping[str, FieldType], item: Candidate) -> str | None:
+    """Return a version or incarnation as text; None if the resource has none or it is not known."""
+    if name is None:
+        return None
+    cell = item.cells[name]
+    return None if cell.value is None else str(to_json(cell.value, fields[name].type))
+
+
+def _key_json(inputs: PlanInputs, key: Sequence[Value]) -> tuple[Any, ...]:
+    inventory = inputs.workflow.inventories[inputs.proposal.inventory]
+    return tuple(to_json(part, inventory.fields[name].type) for name, part in zip(inventory.key, key, strict=True))
+
+
+def _hashable(key: Sequence[Any]) -> tuple[object, ...]:
+    return tuple(_hashable(part) if isinstance(part, list | tuple) else part for part in key)
+
+
+def _undecided_row(inputs: PlanInputs, key: Sequence[Value], missing: tuple[str, ...]) -> UndecidedRow:
+    return UndecidedRow(key=_key_json(inputs, key), missing=missing)
+
+
+# -- the document -----------------------------------------------------------------------------------------------------
+
+
+def _document(
+    inputs: PlanInputs,
+    now: datetime,
+    counts: Counts,
+    rows: tuple[PlanRow, ...],
+    undecided: tuple[UndecidedRow, ...],
+    kept: tuple[KeptGroup, ...],
+    near: tuple[Any, ...],
+    notes: tuple[str, ...],
+) -> PlanDocument:
+    workflow, proposal, limit = inputs.workflow, inputs.proposal, inputs.proposal.limit
+    sums = Sums(
+        inventory=counts.population,
+        candidates=len(rows),
+        kept=sum(group.count for group in kept),
+        undecided=len(undecided),
+    )
+    if not sums.hold:
+        raise SumsError(
+            f"{sums.inventory} objects of `{proposal.inventory}` were read, the plan would list {sums.candidates}"
+            f" candidates + {sums.kept} kept + {sums.undecided} undecided"
+        )
+    certificates = sorted(inputs.certificates, key=lambda held: (held.inventory != proposal.inventory, held.inventory))
+    if certificates[0].rows != counts.read:
+        raise SumsError(
+            f"the certificate of `{proposal.inventory}` is over {certificates[0].rows} rows,"
+            f" its snapshot has {counts.read}"
+        )
+    doc = sealed(
+        PlanDocument(
+            plan_id=inputs.plan_id,
+            run_id=inputs.run_id,
+            created_at=inputs.created_at.astimezone(UTC),
+            created_by=inputs.created_by,
+            now=now,
+            workflow=workflow.name,
+            proposal=proposal.name,
+            describe=workflow.describe,
+            owner=workflow.owner,
+            rule=proposal.where_text,
+            program_digest=program_digest(workflow),
+            program=workflow_to_document(workflow),
+            parameters={
+                param.name: _parameter(inputs.bindings.params, param.name, param.type) for param in workflow.params
+            },
+            engine_version=inputs.engine_version,
+            connector_versions=dict(inputs.connector_versions),
+            target={source: dict(facts_) for source, facts_ in inputs.target.items()},
+            act=None if inputs.act is None else _act(inputs.act),
+            authors=tuple(sorted(inputs.authors)),
+            certificates=tuple(certificates),
+            envelopes=tuple(inputs.envelopes),
+            caps=caps_for(
+                None if limit is None else limit.count,
+                None if limit is None else limit.percent,
+                sums.inventory,
+                sums.candidates,
+            ),
+            sums=sums,
+            rows=rows,
+            undecided=tuple(sorted(undecided, key=lambda row: tuple(map(str, row.key)))),
+            kept=kept,
+            sensitivity=near,
+            since=_since(inputs.previous, rows),
+            notes=notes,
+            merkle_root="",
+            digest="",
+        )
+    )
+    wrong = check_document(doc)
+    if len(wrong) > 0:
+        raise SumsError("; ".join(wrong))
+    return doc
+
+
+def _parameter(params: Mapping[str, Value], name: str, of: Type) -> Any:
+    if name not in params:
+        raise PlanError("FC913", f"the parameter `{name}` has no value")
+    return to_json(params[name], of)
+
+
+def _since(previous: PlanDocument | None, rows: Sequence[PlanRow]) -> Since | None:
+    if previous is None:
+        return None
+    before = {_hashable(row.key) for row in previous.rows}
+    after = {_hashable(row.key) for row in rows}
+    return Since(
+        plan_id=previous.plan_id,
+        created_at=previous.created_at,
+        new=len(after - before),
+        gone=len(before - after),
+    )
+
+
+def _act(act: program.Act) -> dict[str, Any]:
+    """Return the act in words, for people; what runs stands in `program`."""
+    stops = []
+    if act.stop is not None and act.stop.failures is not None:
+        stops.append(fmt.counted(act.stop.failures, "failure"))
+    if act.stop is not None and act.stop.percent is not None:
+        stops.append(f"{act.stop.percent:f} % of the rows failed")
+    return {
+        "operation": f"{act.call.source}.{act.call.resource}.{act.call.operation}",
+        "call": call_phrase(act.call),
+        "undo": None if act.undo is None else call_phrase(act.undo),
+        "reversible": act.call.reversible,
+        "rate": None if act.rate is None else f"{act.rate:f}",
+        "concurrency": act.concurrency,
+        "stop": f"after {' or '.join(stops)}" if len(stops) > 0 else None,
+    }

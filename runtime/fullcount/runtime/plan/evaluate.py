@@ -1,0 +1,303 @@
+"""The rule over the snapshots: every object of the base inventory becomes a candidate, kept, or undecided.
+
+One statement decides all objects (`select_statement`); here its three truths and the exemption lists are turned into
+one class for each object, in SQL and in one place (`_CLASSES`), so that an object can't be in two. An object whose rule
+is false is kept as such, whatever else would keep it. Nothing that is unknown ever becomes a candidate.
+"""
+
+# ruff: noqa: S608 - names and values enter statements through `sql_text` alone
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+import duckdb
+
+from fullcount.compiler import ir, program
+from fullcount.compiler.lower import sql_text
+from fullcount.compiler.lower.sql import EXCEPTED, IN_SCOPE, RULE, Relation, select_statement
+from fullcount.compiler.lower.world import Bindings
+from fullcount.compiler.values import Row, Value
+from fullcount.runtime.plan import tables
+from fullcount.runtime.plan.errors import PlanError, SumsError
+from fullcount.runtime.plan.exempt import Holding
+from fullcount.runtime.plan.missing import Explainer
+from fullcount.runtime.plan.phrase import phrase
+
+LISTED: Final = 50_000
+"""How many candidates, or undecided objects, a plan lists at most; with more, none is built."""
+EXAMPLES: Final = 3
+
+_CLASSES: Final = f"""CASE
+  WHEN d."{IN_SCOPE}" = FALSE THEN 'outside'
+  WHEN d."{RULE}" = FALSE THEN 'rule'
+  WHEN x."$entry" IS NOT NULL THEN 'listed'
+  WHEN d."{EXCEPTED}" = TRUE THEN 'excepted'
+  WHEN d."{IN_SCOPE}" IS NULL OR d."{RULE}" IS NULL THEN 'undecided'
+  WHEN d."{EXCEPTED}" IS NULL THEN 'perhaps excepted'
+  ELSE 'candidate' END"""
+
+Key = tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An object that the rule selects, with everything that was read of it."""
+
+    key: Key
+    cells: Row
+
+
+@dataclass(frozen=True, slots=True)
+class Undecided:
+    """An object for which the rule could not be decided, and what is missing."""
+
+    key: Key
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """Objects that stay for one reason."""
+
+    reason: str
+    count: int
+    examples: tuple[Key, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How many rows were read, and how many objects in scope are of which class; `population` is not added up."""
+
+    read: int
+    population: int
+    candidates: int
+    kept: int
+    undecided: int
+
+    @property
+    def hold(self) -> bool:
+        """Whether no object was lost or counted twice."""
+        return self.population == self.candidates + self.kept + self.undecided
+
+
+class Evaluation:
+    """One rule over one set of snapshots in one session; the objects stay in DuckDB until they are asked for."""
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        workflow: program.Workflow,
+        proposal: program.Proposal,
+        relations: Mapping[str, Relation],
+        bindings: Bindings,
+        holding: tuple[Holding, ...] = (),
+    ) -> None:
+        """Raises `PlanError` (FC911) when keys do not tell objects apart."""
+        self._connection = connection
+        self._workflow = workflow
+        self._proposal = proposal
+        self._relations = relations
+        self._bindings = bindings
+        self._holding = holding
+        self._inventory = workflow.inventories[proposal.inventory]
+        self.fields = tables.fields_of(connection, self._inventory, relations[self._inventory.name])
+        """What was read of each object: the declared fields and the version."""
+        self._names = [sql_text.identifier(name) for name in self._inventory.key]
+        self._one_row_each()
+        self._exempt_table()
+        connection.execute(f"CREATE TEMP TABLE verdicts AS {self._verdicts(proposal, bindings)}")
+
+    # -- what the session holds ---------------------------------------------------------------------------------------
+
+    def _one_row_each(self) -> None:
+        """Refuse a snapshot in which a key is missing or stands twice: a plan speaks of objects by their key."""
+        keys = tables.key_columns("t", self._inventory)
+        missing = " OR ".join(f"{key} IS NULL" for key in keys)
+        rows, distinct, without = tables.one(
+            self._connection,
+            f"SELECT count(*), count(DISTINCT row({', '.join(keys)})), count(*) FILTER ({missing})"
+            f" FROM {self._relations[self._inventory.name].sql} AS t",
+        )
+        if without > 0 or rows != distinct:
+            raise PlanError(
+                "FC911",
+                f"`{self._inventory.name}` has {rows} rows with {distinct} different keys, and {without} without one",
+                help="name the fields that tell one object from another in its `key` clause",
+            )
+
+    def _exempt_table(self) -> None:
+        columns = ", ".join(
+            f"{name} {sql_text.sql_type(self._inventory.fields[field].type)}"
+            for name, field in zip(self._names, self._inventory.key, strict=True)
+        )
+        self._connection.execute(f'CREATE TEMP TABLE exempt ("$entry" INTEGER, {columns})')
+        types = [self._inventory.fields[field].type for field in self._inventory.key]
+        seen: set[Key] = set()
+        for number, held in enumerate(self._holding):
+            if held.key in seen:
+                continue
+            seen.add(held.key)
+            values = ", ".join(sql_text.literal(part, of) for part, of in zip(held.key, types, strict=True))
+            self._connection.execute(f"INSERT INTO exempt VALUES ({number}, {values})")
+
+    def _verdicts(self, proposal: program.Proposal, bindings: Bindings) -> str:
+        """Return a SELECT of key, `$class` and `$entry` for each object."""
+        decided = select_statement(self._workflow, proposal, self._relations, bindings)
+        join = " AND ".join(f"d.{name} = x.{name}" for name in self._names)
+        keys = ", ".join(f"d.{name}" for name in self._names)
+        return (
+            f'SELECT {keys}, {_CLASSES} AS "$class", x."$entry" FROM ({decided}) AS d LEFT JOIN exempt AS x ON {join}'
+        )
+
+    # -- answers ------------------------------------------------------------------------------------------------------
+
+    def counts(self) -> Counts:
+        """Count the classes, and the population apart from them. Raises `SumsError` if these do not fit."""
+        (read,) = tables.one(self._connection, f"SELECT count(*) FROM {self._relations[self._inventory.name].sql}")
+        by_class: dict[str, int] = dict(
+            self._connection.execute('SELECT "$class", count(*) FROM verdicts GROUP BY ALL').fetchall()
+        )
+        outside = by_class.pop("outside", 0)
+        candidates, undecided = by_class.pop("candidate", 0), by_class.pop("undecided", 0)
+        found = Counts(read, read - outside, candidates, sum(by_class.values()), undecided)
+        if not found.hold:
+            raise SumsError(
+                f"{found.population} objects of `{self._inventory.name}` are not {found.candidates} candidates"
+                f" + {found.kept} kept + {found.undecided} undecided"
+            )
+        return found
+
+    def count_with(self, where: ir.Expr, bindings: Bindings) -> int:
+        """Count the candidates of another rule over the same objects and exemptions."""
+        verdicts = self._verdicts(replace(self._proposal, where=where), bindings)
+        count, *_ = tables.one(
+            self._connection, f"""SELECT count(*) FILTER ("$class" = 'candidate') FROM ({verdicts})"""
+        )
+        return int(count)
+
+    def newcomers(self, where: ir.Expr, bindings: Bindings, limit: int) -> list[Candidate]:
+        """Return up to `limit` objects that this rule keeps and another would select, by key."""
+        verdicts = self._verdicts(replace(self._proposal, where=where), bindings)
+        kept_here = " AND ".join(f"h.{name} = v.{name}" for name in self._names)
+        chosen = (
+            f"SELECT v.* FROM ({verdicts}) AS v JOIN verdicts AS h ON {kept_here}"
+            f""" WHERE v."$class" = 'candidate' AND h."$class" = 'rule' ORDER BY ALL LIMIT {limit}"""
+        )
+        return list(self._objects(f"({chosen})", "TRUE"))
+
+    def candidates(self) -> list[Candidate]:
+        """Return every candidate. Raises `PlanError` (FC912) when there are too many to list."""
+        self._listable("candidate", "are selected", "narrow the rule or the scope")
+        return list(self._objects("verdicts", "v.\"$class\" = 'candidate'"))
+
+    def undecided(self) -> list[Undecided]:
+        """Return every undecided object with what is missing. Raises `PlanError` (FC912) when there are too many."""
+        self._listable("undecided", "could not be decided", "give the reading account the fields that the rule needs")
+        if tables.one(self._connection, "SELECT count(*) FROM verdicts WHERE \"$class\" = 'undecided'") == (0,):
+            return []
+        self._connection.execute(
+            f"CREATE OR REPLACE TEMP TABLE open_keys AS SELECT {', '.join(self._names)} FROM verdicts"
+            " WHERE \"$class\" = 'undecided'"
+        )
+        explainer = Explainer(
+            self._connection, self._workflow, self._proposal, self._relations, self._bindings, "open_keys"
+        )
+        found = []
+        for item in list(self._objects("verdicts", "v.\"$class\" = 'undecided'")):
+            missing: set[str] = set()
+            for expr, row in ((self._inventory.scope, ir.SELF), (self._proposal.where, self._proposal.row)):
+                if expr is not None:
+                    missing.update(explainer.missing(expr, row, item.key, item.cells))
+            found.append(Undecided(item.key, tuple(sorted(missing))))
+        return found
+
+    def kept(self) -> list[Kept]:
+        """Return the kept objects, grouped by the reason; the rule's own first."""
+        groups = [self._group("the rule is false", "\"$class\" = 'rule'")]
+        groups += [
+            self._group(reason, f'"$class" = \'listed\' AND "$entry" IN ({", ".join(map(str, numbers))})')
+            for reason, numbers in self._entries_by_reason().items()
+        ]
+        groups += self._excepted()
+        return [group for group in groups if group.count > 0]
+
+    def unused(self) -> list[Holding]:
+        """Return the exemptions whose key no object has; a second entry for one key is not unused."""
+        join = " AND ".join(f"v.{name} = x.{name}" for name in self._names)
+        found = self._connection.execute(
+            f'SELECT "$entry" FROM exempt AS x WHERE NOT EXISTS (SELECT 1 FROM verdicts AS v WHERE {join}) ORDER BY ALL'
+        ).fetchall()
+        return [self._holding[number] for (number,) in found]
+
+    # -- parts --------------------------------------------------------------------------------------------------------
+
+    def _objects(self, verdicts: str, where: str) -> Iterator[Candidate]:
+        fields = self.fields
+        keys = ", ".join(f"v.{name}" for name in self._names)
+        statement = (
+            f"SELECT {keys}, {', '.join(tables.field_columns('t', fields))}"
+            f" FROM {verdicts} AS v JOIN {self._relations[self._inventory.name].sql} AS t"
+            f" ON {tables.same_key('t', 'v', self._inventory)} WHERE {where} ORDER BY {keys}"
+        )
+        width = len(self._names)
+        for values in tables.batches(self._connection, statement):
+            yield Candidate(tuple(values[:width]), tables.row_of(fields, values[width:]))
+
+    def _listable(self, of_class: str, what: str, way_on: str) -> None:
+        count, *_ = tables.one(self._connection, f"SELECT count(*) FROM verdicts WHERE \"$class\" = '{of_class}'")
+        if count > LISTED:
+            message = f"{count:,} objects of `{self._inventory.name}` {what}; a plan lists {LISTED:,} at most"
+            raise PlanError("FC912", message, help=way_on)
+
+    def _group(self, reason: str, where: str) -> Kept:
+        count, *_ = tables.one(self._connection, f"SELECT count(*) FROM verdicts WHERE {where}")
+        keys = ", ".join(self._names)
+        examples: list[tuple[Any, ...]] = self._connection.execute(
+            f"SELECT {keys} FROM verdicts WHERE {where} ORDER BY {keys} LIMIT {EXAMPLES}"
+        ).fetchall()
+        return Kept(reason, count, tuple(examples))
+
+    def _entries_by_reason(self) -> dict[str, list[int]]:
+        entries: dict[str, list[int]] = {}
+        for number, held in enumerate(self._holding):
+            entries.setdefault(held.reason, []).append(number)
+        return entries
+
+    def _excepted(self) -> list[Kept]:
+        """Group by condition: the first that is true, then the first that could not be ruled out."""
+        conditions = [e.condition for e in self._proposal.excepts if e.condition is not None]
+        sure = [f"excepted: `{phrase(condition)}`" for condition in conditions]
+        perhaps = [f"kept because `{phrase(condition)}` could not be ruled out" for condition in conditions]
+        if len(conditions) == 0:
+            return []
+        if len(conditions) == 1:
+            return [
+                self._group(sure[0], "\"$class\" = 'excepted'"),
+                self._group(perhaps[0], "\"$class\" = 'perhaps excepted'"),
+            ]
+        keys = ", ".join(self._names)
+        parts = [
+            select_statement(
+                self._workflow,
+                replace(self._proposal, where=ir.TRUE, excepts=(program.Exemption(None, condition),)),
+                self._relations,
+                self._bindings,
+            )
+            for condition in conditions
+        ]
+        numbered = " UNION ALL ".join(
+            f'SELECT {keys}, {number} AS n, "{EXCEPTED}" AS e FROM ({part})' for number, part in enumerate(parts)
+        )
+        self._connection.execute(
+            f"CREATE OR REPLACE TEMP TABLE conditions AS SELECT {keys}, min(n) FILTER (e) AS sure,"
+            f" min(n) FILTER (e IS NULL) AS perhaps FROM ({numbered}) GROUP BY {keys}"
+        )
+        groups = []
+        for of_class, column, reasons in (("excepted", "sure", sure), ("perhaps excepted", "perhaps", perhaps)):
+            for number, reason in enumerate(reasons):
+                chosen = f"SELECT {keys} FROM conditions WHERE {column} = {number}"
+                groups.append(self._group(reason, f"\"$class\" = '{of_class}' AND ({keys}) IN ({chosen})"))
+        return groups
