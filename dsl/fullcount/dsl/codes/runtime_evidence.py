@@ -1,0 +1,65 @@
+"""FC742 to FC749: what a `verify` or an edge found missing at run time, besides the codes that sources give."""
+
+from __future__ import annotations
+
+from fullcount.dsl.codes.model import Code
+
+CODES: tuple[Code, ...] = (
+    Code(
+        "FC742",
+        "the reading is too old for this use",
+        "`fresh within` says how old a reading may be when it is used, counted from the moment at which the read "
+        "began, because that is the oldest state that it can show. The reading at hand is older, or claims to be from "
+        "the future, which only a wrong clock can bring about.\n\n"
+        "What was true then is no evidence for now. Make a new plan: it reads again. If a read takes longer than its "
+        "own `fresh within`, raise that bound knowingly or make the read faster with a narrower `scope`.",
+    ),
+    Code(
+        "FC743",
+        "fewer rows than `rows at least` asks for",
+        "The read was as complete as its source can say, but it has fewer rows than the workflow calls plausible. A "
+        "feed that was emptied, a filter that lost its value and a table that was just reloaded all look like this.\n\n"
+        "Look at the source first. Lower the bound only if the collection has really become that small.",
+    ),
+    Code(
+        "FC744",
+        "the number of rows moved by more than `change at most` allows",
+        "The count is compared with that of the last certified reading of the same inventory. It counts both ways: a "
+        "collection that shrank may have been cut off, one that grew may have had its filter dropped. A change from "
+        "nothing to something is larger than any percentage.\n\n"
+        "Find out what happened to the collection. If the change is real, run the plan once with a wider bound, and "
+        "put it back: the reading that is certified then is what the next one is compared with.",
+    ),
+    Code(
+        "FC745",
+        "the pages do not belong together as well as the workflow asks",
+        "`snapshot pinned` asks for rows of one instant, `snapshot interval` for every object that was there all "
+        "through the read. The source declared one guarantee and gave a weaker one for this read, or shifts its pages "
+        "while they are read.\n\n"
+        "Read from a primary or in a mode that pins its snapshots, or ask for the weaker guarantee knowingly where "
+        "the rule can bear it.",
+    ),
+    Code(
+        "FC746",
+        "nothing shows that the reader could see every object",
+        "The source hides what its reader may not see without a word, and no canary was seen that would prove the "
+        "contrary. A permission that was taken away looks exactly like objects that do not exist.\n\n"
+        "Add an `expect` to the inventory that names an object which must always be seen, or read with an identity of "
+        "which the connector can check that it sees everything.",
+    ),
+    Code(
+        "FC747",
+        "the evidence at hand is not the evidence that the stage requires",
+        "Each edge of the workflow's graph says which claims must hold before the next stage may start. What arrived "
+        "on it is of another inventory, lacks a claim, or does not fit the reading that it names. Evidence is "
+        "checked again at each edge, so a certificate alone is never enough.\n\n"
+        "Make a new plan. If the workflow's file changed since the plan was made, that explains it.",
+    ),
+    Code(
+        "FC748",
+        "the independent count was not taken",
+        "`count agrees with` compares the rows that were read with a count that the source gives on another path. "
+        "There was no such count, so there is nothing to agree with; a missing count never counts as agreement.\n\n"
+        "See whether the source of the count can be reached, and make the plan again.",
+    ),
+)

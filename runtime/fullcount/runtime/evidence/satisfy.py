@@ -1,0 +1,198 @@
+"""Whether an edge of the graph is met: the one function by which a stage is allowed to start.
+
+It compares what the edge requires with what its tail produced, and works every claim out again from the reading itself
+at the instant of use. It trusts no flag of a certificate, and evidence of another kind than asked for meets nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol, runtime_checkable
+
+from fullcount.compiler.claims import Fresh
+from fullcount.compiler.edges import Approved, Collected, Evidence, Planned, Requirement
+from fullcount.runtime.evidence.certificate import Certificate
+from fullcount.runtime.evidence.envelope import Envelope
+from fullcount.runtime.evidence.judge import Held, Measured, blocking, judge
+from fullcount.runtime.evidence.refusal import Finding, Need
+from fullcount.runtime.evidence.wording import READ_AGAIN
+from fullcount.runtime.plan.document import PlanDocument
+
+
+@runtime_checkable
+class HasEnvelope(Protocol):
+    """What reading an inventory produced."""
+
+    @property
+    def envelope(self) -> Envelope:
+        """The envelope of the read."""
+        ...
+
+
+@runtime_checkable
+class HasPlan(Protocol):
+    """What a proposal produced: a plan, as it is stored."""
+
+    @property
+    def document(self) -> PlanDocument:
+        """The plan."""
+        ...
+
+
+class QuorumCount(Protocol):
+    """How far one quorum has come."""
+
+    @property
+    def role(self) -> str:
+        """Of which role."""
+        ...
+
+    @property
+    def needed(self) -> int:
+        """How many are needed."""
+        ...
+
+    @property
+    def have(self) -> int:
+        """How many agreed."""
+        ...
+
+    @property
+    def not_by_author(self) -> bool:
+        """Whether authors were left out of the count."""
+        ...
+
+
+@runtime_checkable
+class HasApproval(Protocol):
+    """What people decided of a plan."""
+
+    @property
+    def approved(self) -> bool:
+        """Whether every quorum is reached."""
+        ...
+
+    @property
+    def expires_at(self) -> datetime | None:
+        """Until when the approval holds."""
+        ...
+
+    @property
+    def quorums(self) -> Sequence[QuorumCount]:
+        """The quorums one by one."""
+        ...
+
+
+Produced = Envelope | Certificate | HasEnvelope | PlanDocument | HasPlan | HasApproval
+"""What a stage hands to the next."""
+
+
+def unmet(requirement: Requirement, evidence: Produced, at: datetime) -> tuple[Finding, ...]:
+    """Return everything that an edge requires and the evidence does not give at this instant; nothing: it is met."""
+    match requirement:
+        case Collected():
+            return _collected(requirement, evidence)
+        case Evidence():
+            return _evidence(requirement, evidence, at)
+        case Planned():
+            return _planned(requirement, evidence)
+        case Approved():
+            return _approved(requirement, evidence, at)
+
+
+def needs(requirement: Requirement, stage: str) -> tuple[Need, ...]:
+    """Return the uses behind an edge, for a finding to name: which stage needs which claims, and where it says so."""
+    if not isinstance(requirement, Evidence):
+        return ()
+    words = tuple(claim.text() for claim in requirement.claims)
+    return tuple(Need(stage=stage, place=use, claims=words) for use in requirement.uses)
+
+
+def with_needs(findings: Sequence[Finding], needed_by: Sequence[Need]) -> tuple[Finding, ...]:
+    """Return the findings, each with the uses that needed what was missing."""
+    return tuple(finding.model_copy(update={"needed_by": tuple(needed_by)}) for finding in findings)
+
+
+def _other(inventory: str | None, message: str) -> tuple[Finding, ...]:
+    return (Finding(code="FC747", message=message, inventory=inventory, ways_on=(READ_AGAIN,)),)
+
+
+def _collected(requirement: Collected, evidence: Produced) -> tuple[Finding, ...]:
+    wanted = requirement.inventory
+    envelope = evidence if isinstance(evidence, Envelope) else None
+    if envelope is None and isinstance(evidence, HasEnvelope):
+        envelope = evidence.envelope
+    if envelope is None:
+        return _other(wanted, f"`{wanted}` was not read")
+    if envelope.inventory != wanted:
+        return _other(wanted, f"`{envelope.inventory}` was read, but `{wanted}` is asked for")
+    return ()
+
+
+def _evidence(requirement: Evidence, evidence: Produced, at: datetime) -> tuple[Finding, ...]:
+    wanted = requirement.inventory
+    if not isinstance(evidence, Certificate):
+        return _other(wanted, f"nothing certifies the reading of `{wanted}`")
+    envelope, doc = evidence.envelope, evidence.doc
+    if {evidence.inventory, envelope.inventory, doc.inventory} != {wanted}:
+        return _other(wanted, f"the certificate is of `{evidence.inventory}`, not of `{wanted}`")
+    findings: list[Finding] = []
+    certified = (doc.snapshot_digest, doc.rows, doc.distinct_keys)
+    if certified != (envelope.snapshot_digest, envelope.work.rows, envelope.work.distinct_keys):
+        findings += _other(wanted, f"the certificate of `{wanted}` does not fit the reading that it names")
+    if evidence.observed_at != envelope.scope.started_at:
+        findings += _other(wanted, f"the certificate of `{wanted}` gives another time than the reading that it names")
+    promised = {held.claim for held in evidence.held}
+    on = Measured(envelope, at, evidence.previous_rows, evidence.agreed_count)
+    for claim in requirement.claims:
+        result = judge(claim.value(), on)
+        if not isinstance(result, Held):
+            findings += result
+        elif result.claim not in promised:
+            findings += _other(wanted, f"`{result.claim}` was not certified of `{wanted}`")
+    findings += _age(requirement, on)
+    findings += blocking(envelope, frozenset(evidence.used_fields), frozenset(evidence.accepted))
+    return with_needs(tuple(dict.fromkeys(findings)), needs(requirement, f"uses of {wanted}"))
+
+
+def _age(requirement: Evidence, on: Measured) -> tuple[Finding, ...]:
+    """Judge the age that the edge itself states, whatever claims stand beside it."""
+    result = judge(Fresh(requirement.max_age), on)
+    return () if isinstance(result, Held) else result
+
+
+def _planned(requirement: Planned, evidence: Produced) -> tuple[Finding, ...]:
+    document = evidence if isinstance(evidence, PlanDocument) else None
+    if document is None and isinstance(evidence, HasPlan):
+        document = evidence.document
+    if document is None:
+        return _other(None, f"there is no plan of `{requirement.proposal}`")
+    if document.proposal != requirement.proposal:
+        return _other(None, f"the plan is of `{document.proposal}`, not of `{requirement.proposal}`")
+    if not document.sums.hold:
+        return _other(None, f"the sums of the plan `{document.plan_id}` do not hold")
+    return ()
+
+
+def _approved(requirement: Approved, evidence: Produced, at: datetime) -> tuple[Finding, ...]:
+    if not isinstance(evidence, HasApproval):
+        return (_not_approved(f"nobody was asked about `{requirement.proposal}`"),)
+    if not evidence.approved:
+        return (_not_approved(f"`{requirement.proposal}` is not approved"),)
+    if evidence.expires_at is None or evidence.expires_at <= at:
+        return (_not_approved(f"the approval of `{requirement.proposal}` has expired"),)
+    reached = [
+        any(
+            count.role == quorum.role and count.have >= quorum.count and count.not_by_author >= quorum.not_by_author
+            for count in evidence.quorums
+        )
+        for quorum in requirement.quorums
+    ]
+    if not all(reached):
+        return (_not_approved(f"the approval of `{requirement.proposal}` lacks people that the workflow asks for"),)
+    return ()
+
+
+def _not_approved(message: str) -> Finding:
+    return Finding(code="FC750", message=message, ways_on=("see who is missing   fullcount show PLAN",))
