@@ -192,7 +192,7 @@ class Orphans:
         """Return the declared resources."""
         return {("fake", r.name): r for r in (self.accounts, self.people)}
 
-    async def reader(self, source: str) -> FakeSource:
+    def reader(self, source: str) -> FakeSource:
         """Return the reading side."""
         assert source == "fake"
         return self.source

@@ -16,7 +16,16 @@ from fullcount.compiler.lower import facts
 from fullcount.compiler.program import Act, Proposal
 from fullcount.runtime.act.calls import Calls
 from fullcount.runtime.act.context import ApplyContext, ApplyReport
-from fullcount.runtime.act.ending import UNDECIDED, Ended, as_error, as_invalid, counted, report_of, row_outcomes
+from fullcount.runtime.act.ending import (
+    UNDECIDED,
+    Ended,
+    as_error,
+    as_invalid,
+    counted,
+    finding_of,
+    report_of,
+    row_outcomes,
+)
 from fullcount.runtime.act.group import Due, GroupRunner, Item, Left
 from fullcount.runtime.act.guard import Purpose, guard
 from fullcount.runtime.act.pacing import GROUP_LIMIT, Pacer
@@ -39,9 +48,9 @@ from fullcount.runtime.act.snapshot_rows import SnapshotRows
 from fullcount.runtime.act.stop import StopRule, stop_threshold
 from fullcount.runtime.act.watch import Watch, evidence_ages
 from fullcount.runtime.connectors.base import Outcome, SourceActor, SourceError
+from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.exit_codes import Exit
-from fullcount.runtime.store.errors import StoreError
 from fullcount.runtime.store.views import ActKind, Fence, OutcomeEntry, PlanState, RunKind
 
 
@@ -97,8 +106,8 @@ async def _under_lease(context: ApplyContext, run_id: str, proposal: Proposal, a
                 await _Applying(context, run_id, proposal, act, ended, fence, watch, actor).run()
             finally:
                 await actor.close()
-    except StoreError as error:
-        ended.by(error.finding, error.exit)
+    except FullcountError as error:
+        ended.by(finding_of(error), error.exit)
 
 
 _OPEN = (None, Outcome.UNKNOWN)

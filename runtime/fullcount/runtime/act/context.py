@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,38 +22,10 @@ from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import StoredPlan
+from fullcount.runtime.workspace.exemptions import Exemption
 
 LEASE_TIME = timedelta(seconds=30)
 """How long a run that died keeps others from going on with its plan."""
-
-
-class ListedExemption(Protocol):
-    """One entry of an exemption list, as the workspace reads it."""
-
-    @property
-    def key(self) -> tuple[Any, ...]:
-        """The key of the object."""
-        ...
-
-    @property
-    def workflow(self) -> str | None:
-        """The workflow it is limited to; None: every one."""
-        ...
-
-    @property
-    def owner(self) -> str:
-        """Who asked for it."""
-        ...
-
-    @property
-    def reason(self) -> str:
-        """Why."""
-        ...
-
-    @property
-    def expires(self) -> date | None:
-        """The last day on which it holds; None: it does not end."""
-        ...
 
 
 class SnapshotFiles(Protocol):
@@ -94,19 +66,19 @@ class ApplyContext:
     """Everything that applying or undoing one plan needs.
 
     `workflow` is the one of the plan's own program. `resources` are by source and name. `versions` are those running
-    now: `engine`, and each source's connector by source name. `exemptions` reads a list anew at each call. `holder`
-    names this process in the lease.
+    now: `engine`, and each source's connector by source name. `exemptions` reads a list anew at each call and raises
+    when it can't. `stop` asks the run to stop.
     """
 
     store: Store
     plan: StoredPlan
     workflow: Workflow
     person: Person
-    reader: Callable[[str], Awaitable[SourceReader]]
+    reader: Callable[[str], SourceReader]
     open_actor: Callable[[str], Awaitable[SourceActor]]
     resources: Mapping[tuple[str, str], Resource]
     snapshots: SnapshotFiles
-    exemptions: Callable[[str], Sequence[ListedExemption]]
+    exemptions: Callable[[str], Sequence[Exemption]]
     versions: Mapping[str, str]
     clock: Callable[[], datetime] = _utc_now
     monotonic: Callable[[], float] = time.monotonic

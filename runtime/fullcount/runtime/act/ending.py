@@ -10,6 +10,7 @@ from fullcount.runtime.act.context import ApplyContext, ApplyReport, RowOutcome
 from fullcount.runtime.act.guard import ground
 from fullcount.runtime.act.stop import FAILURES
 from fullcount.runtime.connectors.base import Outcome
+from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.evidence.refusal import Finding, Ground
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.plan.document import PlanRow
@@ -36,6 +37,11 @@ _EXITS_BY_CODE: Mapping[str, Exit] = {
 def exit_of(finding: Finding) -> Exit:
     """Return how a command ends that a finding stopped."""
     return _EXITS_BY_CODE.get(finding.code, _EXITS[ground(finding)])
+
+
+def finding_of(error: FullcountError) -> Finding:
+    """Return an error that a person can do something about as a finding."""
+    return Finding(code=error.code, message=error.message, ways_on=(error.help,) if error.help else ())
 
 
 @dataclass(slots=True)

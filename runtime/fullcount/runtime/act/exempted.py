@@ -10,17 +10,17 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
 
-from fullcount.runtime.act.context import ListedExemption
+from fullcount.runtime.workspace.exemptions import Exemption
 
 
-def exempted(entries: Iterable[ListedExemption], key: tuple[Any, ...], workflow: str, at: datetime) -> str | None:
+def exempted(entries: Iterable[Exemption], key: tuple[Any, ...], workflow: str, at: datetime) -> str | None:
     """Return why the object is exempted, with by whom; None if it is on no list that holds for the workflow."""
     wanted = tuple(map(_as_text, key))
     today = at.astimezone(UTC).date()
     for entry in entries:
         if entry.workflow is not None and entry.workflow != workflow:
             continue
-        if entry.expires is not None and entry.expires < today:
+        if not entry.holds_on(today):
             continue
         if tuple(map(_as_text, entry.key)) == wanted:
             return f"{entry.reason} ({entry.owner})"

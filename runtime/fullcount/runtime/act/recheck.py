@@ -12,7 +12,7 @@ Details name fields and inventories, never values: those come from objects and m
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -79,7 +79,7 @@ class Stored:
 class Surroundings:
     """What a recheck may ask: readers by source, resources by source and name, and stored snapshots by inventory."""
 
-    reader: Callable[[str], Awaitable[SourceReader]]
+    reader: Callable[[str], SourceReader]
     resources: Mapping[tuple[str, str], Resource]
     stored: Mapping[str, Stored]
     clock: Callable[[], datetime]
@@ -115,8 +115,8 @@ class Rechecker:
 
     async def __call__(self, planned: Planned) -> Recheck:
         """Read the object and decide again. Raises what a connector raises beyond its contract."""
+        reader = self._around.reader(self._base.source)
         try:
-            reader = await self._around.reader(self._base.source)
             reading = await reader.read(self._resource, planned.key, self._fields)
         except SourceError as error:
             return Recheck(Standing.UNDECIDED, detail=_unread((error.reason,)))
@@ -211,8 +211,8 @@ class _Asked:
     async def _look_up(self, inventory: Inventory, name: str, value: Value) -> Related:
         resource = self._around.resources[inventory.source, inventory.resource]
         wanted = fields_to_read(inventory)
+        reader = self._around.reader(inventory.source)
         try:
-            reader = await self._around.reader(inventory.source)
             matches = await reader.lookup(resource, name, value, wanted)
         except SourceError as error:
             matches = Matches((), complete=False, reasons=(error.reason,))

@@ -16,7 +16,7 @@ from fullcount.compiler.program import Act, Inventory, OperationCall, Proposal
 from fullcount.compiler.values import Cell, FieldState, Row, Value, present
 from fullcount.runtime.act.calls import Calls
 from fullcount.runtime.act.context import ApplyContext, ApplyReport
-from fullcount.runtime.act.ending import Ended, as_error, as_invalid, counted, report_of, row_outcomes
+from fullcount.runtime.act.ending import Ended, as_error, as_invalid, counted, finding_of, report_of, row_outcomes
 from fullcount.runtime.act.group import Due, GroupRunner, Item, Left
 from fullcount.runtime.act.guard import Purpose, guard
 from fullcount.runtime.act.pacing import GROUP_LIMIT, Pacer
@@ -37,10 +37,10 @@ from fullcount.runtime.act.session import (
 from fullcount.runtime.act.stop import StopRule, stop_threshold
 from fullcount.runtime.act.watch import Watch
 from fullcount.runtime.connectors.base import Existence, Outcome, SourceActor, SourceError, SourceReader
+from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.plan.document import PlanRow
-from fullcount.runtime.store.errors import StoreError
 from fullcount.runtime.store.views import ActKind, Fence, LedgerEntry, OutcomeEntry, RunKind
 
 CHANGED_SINCE = "FC769"
@@ -101,8 +101,8 @@ async def _under_lease(
             if finding is not None:
                 ended.by(finding)
                 return
+            reader = context.reader(call.source)
             try:
-                reader = await context.reader(call.source)
                 actor = await context.open_actor(call.source)
             except SourceError as error:
                 ended.by(_not_open(error, call), Exit.ERROR)
@@ -111,8 +111,8 @@ async def _under_lease(
                 await _Undoing(context, run_id, proposal, act, call, ended, fence, watch, reader, actor).run()
             finally:
                 await actor.close()
-    except StoreError as error:
-        ended.by(error.finding, error.exit)
+    except FullcountError as error:
+        ended.by(finding_of(error), error.exit)
 
 
 def _not_open(error: SourceError, call: OperationCall) -> Finding:

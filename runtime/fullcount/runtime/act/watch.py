@@ -100,7 +100,10 @@ class Watch:
         self.acting: Mapping[str, str] = self._target
         """Who acts, and where. Until the actor is open and has said so, what the plan expects."""
         self._lists = tuple(item.list_name for item in proposal.excepts if item.list_name is not None)
-        self._planned_versions = {"engine": document.engine_version, **document.connector_versions}
+        planned = {"engine": document.engine_version, **document.connector_versions}
+        self._planned_versions = planned
+        # the workspace may have sources that this plan has nothing to do with; the one acted on is never left out
+        self._running_versions = {n: v for n, v in context.versions.items() if n in planned or n == source}
         self._limit: tuple[int | None, Decimal | None] = (
             (None, None) if proposal.limit is None else (proposal.limit.count, proposal.limit.percent)
         )
@@ -134,7 +137,7 @@ class Watch:
             approval=self._standing.approval,
             halted=self._standing.halted,
             versions_planned=self._planned_versions,
-            versions_running=context.versions,
+            versions_running=self._running_versions,
             target_planned=self._target,
             target_acting=self.acting,
             cap_count=self._limit[0],
