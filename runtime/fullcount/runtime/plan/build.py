@@ -15,9 +15,9 @@ from typing import Any, Final
 from fullcount.compiler import program
 from fullcount.compiler.document import program_digest, workflow_to_document
 from fullcount.compiler.lower import facts
-from fullcount.compiler.lower.closure import compile_value
+from fullcount.compiler.lower.closure import NOWHERE, compile_value
 from fullcount.compiler.lower.sql_frame import Relation
-from fullcount.compiler.lower.world import Bindings, World
+from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.types import FieldType, Type
 from fullcount.compiler.values import Value
 from fullcount.runtime import format as fmt
@@ -84,8 +84,7 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
     with tables.session(inputs.snapshots.root / SPILL) as connection:
         evaluation = Evaluation(connection, workflow, proposal, relations, bindings, exempt.holding)
         counts = evaluation.counts()
-        world = tables.SnapshotWorld(connection, workflow.inventories, relations)
-        rows, without_call = _rows(inputs, evaluation, world)
+        rows, without_call = _rows(inputs, evaluation)
         undecided = [_undecided_row(inputs, item.key, item.missing) for item in evaluation.undecided()]
         kept = tuple(
             KeptGroup(
@@ -172,7 +171,7 @@ def _rows(inputs: PlanInputs, evaluation: Evaluation, world: World) -> tuple[tup
         given: dict[str, Any] = {}
         lacking: list[str] = []
         for name, (of, cell_of) in arguments.items():
-            cell = cell_of(env, world)
+            cell = cell_of(env, NOWHERE)
             if cell.value is None:
                 lacking.append(f"argument {name}: {cell.state.value.replace('_', ' ')}")
             else:
@@ -187,7 +186,7 @@ def _rows(inputs: PlanInputs, evaluation: Evaluation, world: World) -> tuple[tup
                 incarnation=_mark(inventory.incarnation, evaluation.fields, item),
                 version=_mark(inventory.version, evaluation.fields, item),
                 fields={name: cell_to_doc(item.cells[name], field.type) for name, field in evaluation.fields.items()},
-                shown={label: fmt.cell(cell_of(env, world), of) for label, of, cell_of in shown},
+                shown={label: fmt.cell(cell_of(env, NOWHERE), of) for label, of, cell_of in shown},
                 arguments=given,
                 risk=assessment.risk,
                 notes=assessment.notes,

@@ -19,9 +19,8 @@ import duckdb
 from fullcount.compiler import program
 from fullcount.compiler.lower import sql_text
 from fullcount.compiler.lower.sql_frame import Relation
-from fullcount.compiler.lower.world import Equal, Related
 from fullcount.compiler.types import BOOL, DATE, DECIMAL, INT, TEXT, TIMESTAMP, FieldType, ListOf, MapOf, Type
-from fullcount.compiler.values import STATE_ORDER, Cell, FieldState, Row, Value
+from fullcount.compiler.values import STATE_ORDER, Cell, FieldState, Value
 from fullcount.runtime.plan.errors import PlanError
 
 MEMORY: Final = "512MB"
@@ -143,30 +142,3 @@ def canonical(value: Any, of: Type) -> Value:
         case _:
             known: Value = value
             return known
-
-
-class SnapshotWorld:
-    """The rows of other inventories, for expressions that are shown beside an object (see `World`)."""
-
-    def __init__(
-        self,
-        connection: duckdb.DuckDBPyConnection,
-        inventories: Mapping[str, program.Inventory],
-        relations: Mapping[str, Relation],
-    ) -> None:
-        self._connection = connection
-        self._inventories = inventories
-        self._relations = relations
-
-    def rows(self, inventory: str, equal: Equal) -> Related:
-        """Return the rows that have these values, or none or an unknown one, in these fields."""
-        fields, relation = self._inventories[inventory].fields, self._relations[inventory]
-        tests = [
-            f"({sql_text.state('t', name)} <> 0"
-            f" OR {sql_text.column('t', name, fields[name].type)} = {sql_text.literal(value, fields[name].type)})"
-            for name, value in equal
-        ]
-        where = f" WHERE {' AND '.join(tests)}" if len(tests) > 0 else ""
-        statement = f"SELECT {', '.join(field_columns('t', fields))} FROM {relation.sql} AS t{where}"
-        found: list[Row] = [row_of(fields, values) for values in batches(self._connection.cursor(), statement)]
-        return Related(found, relation.complete)
