@@ -14,6 +14,7 @@ from datetime import datetime, timedelta
 from fullcount.compiler.program import Approval
 from fullcount.runtime.approve.electorate import Electorate, resolve
 from fullcount.runtime.approve.identity import Person, name_of
+from fullcount.runtime.store.plans import makers
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import Round, RoundState, StoredPlan, Vote
 
@@ -71,7 +72,7 @@ def give(
         document.digest if digest is None else digest,
         person,
         timedelta(microseconds=approval.expires),
-        electorate.tally,
+        electorate,
     )
     return _status(plan, electorate, round_)
 
@@ -82,8 +83,7 @@ def status(store: Store, plan: StoredPlan, approval: Approval, roles: Mapping[st
 
 
 def _electorate(plan: StoredPlan, approval: Approval, roles: Mapping[str, Sequence[str]]) -> Electorate:
-    document = plan.document
-    return resolve(approval.quorums, roles, sorted({*document.authors, document.created_by}))
+    return resolve(approval.quorums, roles, makers(plan.document))
 
 
 def _status(plan: StoredPlan, electorate: Electorate, round_: Round) -> ApprovalStatus:

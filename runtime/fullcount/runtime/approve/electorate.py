@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from fullcount.compiler.program import Quorum
 from fullcount.runtime.approve.identity import Person, name_of, uid_of
+from fullcount.runtime.journal.payloads import QuorumRule, SeatTaken
 from fullcount.runtime.store.errors import ApprovalRefused
 from fullcount.runtime.store.rounds import Tally
 
@@ -32,6 +33,14 @@ class Electorate:
     """The quorums of one plan, with the people resolved."""
 
     seats: tuple[Seat, ...]
+
+    @property
+    def rule(self) -> tuple[QuorumRule, ...]:
+        """The quorums as the journal records them."""
+        return tuple(
+            QuorumRule(role=seat.quorum.role, count=seat.quorum.count, not_by_author=seat.quorum.not_by_author)
+            for seat in self.seats
+        )
 
     def check(self, person: Person) -> None:
         """Raise `ApprovalRefused` unless this person's yes can count for some quorum."""
@@ -54,7 +63,8 @@ class Electorate:
         """Return whether these people fill every seat of every quorum, and which of them were needed."""
         filled = self.fill(uids)
         wanted = sum(seat.quorum.count for seat in self.seats)
-        return Tally(reached=len(filled) == wanted, counted=frozenset(filled.values()))
+        seats = tuple(SeatTaken(quorum=index, uid=uid) for (index, _), uid in sorted(filled.items()))
+        return Tally(reached=len(filled) == wanted, seats=seats)
 
     def fill(self, uids: frozenset[int]) -> dict[tuple[int, int], int]:
         """Seat as many of these people as can be: (quorum, place) to uid (Kuhn's augmenting paths)."""

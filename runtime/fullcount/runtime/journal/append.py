@@ -6,13 +6,11 @@ writer), so the next `seq` and `prev` can't be taken twice. Nothing here can cha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
 from fullcount.runtime.journal.entry import Head, canonical_text, entry_hash
+from fullcount.runtime.journal.payloads import Payload
 from fullcount.runtime.store.tables import JournalEntry, JournalHead
 
 
@@ -28,9 +26,9 @@ def read_head(session: Session) -> Head:
     return Head(seq=row.seq, hash=row.hash)
 
 
-def append(session: Session, head: Head, *, at: int, kind: str, run_id: str | None, payload: Mapping[str, Any]) -> Head:
+def append(session: Session, head: Head, payload: Payload, *, at: int, run_id: str | None) -> Head:
     """Write the entry after `head`, which this transaction holds, and return the new head."""
-    data = dict(payload)
+    data, kind = payload.model_dump(mode="json"), payload.KIND
     seq = head.seq + 1
     digest = entry_hash(seq=seq, at=at, kind=kind, run_id=run_id, payload=data, prev=head.hash)
     session.execute(

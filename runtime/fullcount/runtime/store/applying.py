@@ -12,6 +12,7 @@ from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from fullcount.runtime.connectors.base import Outcome
+from fullcount.runtime.journal.payloads import ApplyBegan, ApplyEnded
 from fullcount.runtime.store import controls, leases, plans, rounds, runs, tables
 from fullcount.runtime.store.errors import FenceLost, LedgerRefused, PlanRefused, StoreError
 from fullcount.runtime.store.transaction import Transaction
@@ -28,8 +29,8 @@ def begin_apply(tx: Transaction, plan_id: str, run_id: str, fence: Fence) -> Non
         values["applying_at"] = tx.now
     tx.session.execute(update(tables.Plan).where(tables.Plan.plan_id == plan.plan_id).values(**values))
     rounds.use_up(tx, round_.round_id, plan.plan_id)
-    facts = {"plan_id": plan.plan_id, "round_id": round_.round_id, "digest": plan.digest, "fence": fence.token}
-    tx.record("apply_began", facts, run_id=run_id)
+    began = ApplyBegan(plan_id=plan.plan_id, round_id=round_.round_id, digest=plan.digest, fence=fence.token)
+    tx.record(began, run_id=run_id)
 
 
 def check_may_act(session: Session, plan_id: str, fence: Fence, now: int) -> None:
@@ -54,11 +55,10 @@ def finish_apply(tx: Transaction, plan_id: str, run_id: str, fence: Fence) -> di
             .where(tables.Plan.plan_id == plan.plan_id)
             .values(state=plans.APPLIED, applied_at=tx.now)
         )
-    tx.record(
-        "apply_ended",
-        {"plan_id": plan.plan_id, "counts": {name.value: n for name, n in found.items()}, "applied": applied},
-        run_id=run_id,
+    ended = ApplyEnded(
+        plan_id=plan.plan_id, counts={name.value: number for name, number in found.items()}, applied=applied
     )
+    tx.record(ended, run_id=run_id)
     return found
 
 

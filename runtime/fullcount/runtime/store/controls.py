@@ -6,6 +6,7 @@ from sqlalchemy import delete, insert
 from sqlalchemy.orm import Session
 
 from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.journal.payloads import HaltLifted, HaltSet
 from fullcount.runtime.store import tables
 from fullcount.runtime.store.errors import Halted
 from fullcount.runtime.store.runs import who
@@ -20,13 +21,13 @@ def halt(tx: Transaction, reason: str, by: Person) -> None:
         tx.session.execute(
             insert(tables.Control).values(name=_HALT, reason=reason, by_uid=by.uid, by_name=by.name, set_at=tx.now)
         )
-    tx.record("halted", {"reason": reason, "by": who(by)})
+    tx.record(HaltSet(reason=reason, by=who(by)))
 
 
 def resume(tx: Transaction, by: Person) -> None:
     """Allow acting again."""
     tx.session.execute(delete(tables.Control).where(tables.Control.name == _HALT))
-    tx.record("resumed", {"by": who(by)})
+    tx.record(HaltLifted(by=who(by)))
 
 
 def halted(session: Session) -> str | None:

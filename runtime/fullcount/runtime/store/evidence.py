@@ -9,6 +9,7 @@ from sqlalchemy.orm import Session
 
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.journal.entry import canonical_text, read_canonical
+from fullcount.runtime.journal.payloads import CertificateKept, EnvelopeKept
 from fullcount.runtime.plan.digest import sha256_text
 from fullcount.runtime.plan.document import CertificateDoc
 from fullcount.runtime.store import runs, tables
@@ -21,17 +22,19 @@ def record_envelope(tx: Transaction, run_id: str, workflow: str, envelope: Envel
     """Keep an envelope and return its id."""
     runs.running(tx.session, run_id)
     envelope_id, document = new_id(), canonical_text(envelope)
-    facts = {
-        "envelope_id": envelope_id,
-        "workflow": workflow,
-        "inventory": envelope.inventory,
-        "complete": envelope.complete,
-        "rows": envelope.work.rows,
-        "snapshot_digest": envelope.snapshot_digest,
-        "sha256": sha256_text(document.encode()),
-    }
-    tx.session.execute(insert(tables.Evidence).values(**facts, run_id=run_id, document=document, recorded_at=tx.now))
-    tx.record("envelope", facts, run_id=run_id)
+    kept = EnvelopeKept(
+        envelope_id=envelope_id,
+        workflow=workflow,
+        inventory=envelope.inventory,
+        complete=envelope.complete,
+        rows=envelope.work.rows,
+        snapshot_digest=envelope.snapshot_digest,
+        sha256=sha256_text(document.encode()),
+    )
+    tx.session.execute(
+        insert(tables.Evidence).values(**kept.model_dump(), run_id=run_id, document=document, recorded_at=tx.now)
+    )
+    tx.record(kept, run_id=run_id)
     return envelope_id
 
 
@@ -41,17 +44,19 @@ def record_certificate(
     """Keep a certificate and return its id. Raises `ValueError` for a time without an offset."""
     runs.running(tx.session, run_id)
     certificate_id, document = new_id(), canonical_text(certificate)
-    facts = {
-        "certificate_id": certificate_id,
-        "workflow": workflow,
-        "inventory": certificate.inventory,
-        "rows": certificate.rows,
-        "snapshot_digest": certificate.snapshot_digest,
-        "observed_at": to_micros(observed_at),
-        "sha256": sha256_text(document.encode()),
-    }
-    tx.session.execute(insert(tables.Certificate).values(**facts, run_id=run_id, document=document, recorded_at=tx.now))
-    tx.record("certificate", facts, run_id=run_id)
+    kept = CertificateKept(
+        certificate_id=certificate_id,
+        workflow=workflow,
+        inventory=certificate.inventory,
+        rows=certificate.rows,
+        snapshot_digest=certificate.snapshot_digest,
+        observed_at=to_micros(observed_at),
+        sha256=sha256_text(document.encode()),
+    )
+    tx.session.execute(
+        insert(tables.Certificate).values(**kept.model_dump(), run_id=run_id, document=document, recorded_at=tx.now)
+    )
+    tx.record(kept, run_id=run_id)
     return certificate_id
 
 

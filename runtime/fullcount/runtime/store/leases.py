@@ -11,6 +11,7 @@ from datetime import timedelta
 from sqlalchemy import insert, update
 from sqlalchemy.orm import Session
 
+from fullcount.runtime.journal.payloads import LeaseClaimed, LeaseReleased
 from fullcount.runtime.store import tables
 from fullcount.runtime.store.errors import FenceLost, LeaseHeld
 from fullcount.runtime.store.instants import from_micros, said
@@ -47,7 +48,7 @@ def claim(tx: Transaction, name: str, holder: str, ttl: timedelta) -> Fence:
     else:
         token = lease.token + 1
         _set(tx, name, holder=holder, token=token, expires_at=expires_at)
-    tx.record("lease_claimed", {"name": name, "holder": holder, "token": token, "expires_at": expires_at})
+    tx.record(LeaseClaimed(name=name, holder=holder, token=token, expires_at=expires_at))
     return Fence(name=name, holder=holder, token=token, expires_at=from_micros(expires_at))
 
 
@@ -66,7 +67,7 @@ def release(tx: Transaction, fence: Fence) -> None:
     if lease is None or lease.token != fence.token or lease.expires_at <= tx.now:
         return
     _set(tx, fence.name, expires_at=tx.now)
-    tx.record("lease_released", {"name": fence.name, "holder": fence.holder, "token": fence.token})
+    tx.record(LeaseReleased(name=fence.name, holder=fence.holder, token=fence.token))
 
 
 def check(session: Session, fence: Fence, now: int) -> None:

@@ -76,7 +76,7 @@ def record_intents(
     fresh = frozenset(row["object_key"] for row in rows)
     if rows:
         tx.session.execute(insert(tables.Act), rows)
-        tx.record("intents", intents_payload(plan.plan_id, kind, fence, rows), run_id=run_id)
+        tx.record(intents_payload(plan.plan_id, kind, fence, rows), run_id=run_id)
         stored = stored_acts(tx.session, plan.plan_id, keys, kind)
     return tuple(to_entry(stored[key], fresh=key in fresh) for key in keys)
 
@@ -123,7 +123,7 @@ def record_outcomes(
         key_of = {known.act_id: known.object_key for known in stored.values()}
         written = [(row["act_id"], row["object_key"], row) for row in fresh]
         written += [(row["b_act"], key_of[row["b_act"]], row) for row in changed]
-        tx.record("outcomes", outcomes_payload(plan.plan_id, kind, written), run_id=run_id)
+        tx.record(outcomes_payload(plan.plan_id, kind, written), run_id=run_id)
     stored = stored_acts(tx.session, plan.plan_id, keys, kind)
     return tuple(to_entry(stored[key]) for key in keys)
 

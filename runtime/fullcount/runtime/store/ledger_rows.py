@@ -12,6 +12,7 @@ from sqlalchemy.orm import Session
 
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.journal.entry import canonical_text, read_canonical
+from fullcount.runtime.journal.payloads import IntentMeant, Intents, Outcomes, OutcomeSeen
 from fullcount.runtime.plan.digest import canonical_bytes, sha256_text
 from fullcount.runtime.store import tables
 from fullcount.runtime.store.instants import from_micros
@@ -55,45 +56,43 @@ def _storable(text: str) -> str:
     return cut.replace("\x00", "\\x00").encode("utf-8", "backslashreplace").decode()
 
 
-def intents_payload(plan_id: str, kind: ActKind, fence: Fence, rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def intents_payload(plan_id: str, kind: ActKind, fence: Fence, rows: Sequence[Mapping[str, Any]]) -> Intents:
     """Return the journal entry of new intents: every call with its arguments (R34)."""
-    return {
-        "plan_id": plan_id,
-        "kind": kind.value,
-        "fence": fence.token,
-        "acts": [
-            {
-                "act_id": row["act_id"],
-                "key": read_canonical(row["object_key"]),
-                "operation": row["operation"],
-                "parameters": read_canonical(row["parameters"]),
-                "idempotency_key": row["idempotency_key"],
-                "round_id": row["round_id"],
-            }
+    return Intents(
+        plan_id=plan_id,
+        kind=kind.value,
+        fence=fence.token,
+        acts=tuple(
+            IntentMeant(
+                act_id=row["act_id"],
+                key=tuple(read_canonical(row["object_key"])),
+                operation=row["operation"],
+                parameters=read_canonical(row["parameters"]),
+                idempotency_key=row["idempotency_key"],
+                round_id=row["round_id"],
+            )
             for row in rows
-        ],
-    }
+        ),
+    )
 
 
-def outcomes_payload(
-    plan_id: str, kind: ActKind, written: Sequence[tuple[str, str, Mapping[str, Any]]]
-) -> dict[str, Any]:
+def outcomes_payload(plan_id: str, kind: ActKind, written: Sequence[tuple[str, str, Mapping[str, Any]]]) -> Outcomes:
     """Return the journal entry of outcomes: `(act id, key, columns)`; what an undo needs is there as a hash."""
-    return {
-        "plan_id": plan_id,
-        "kind": kind.value,
-        "outcomes": [
-            {
-                "act_id": act_id,
-                "key": read_canonical(key),
-                "outcome": row["outcome"],
-                "reason": row["reason"],
-                "detail": row["detail"],
-                "before_sha256": sha256_text(row["before"].encode()),
-            }
+    return Outcomes(
+        plan_id=plan_id,
+        kind=kind.value,
+        outcomes=tuple(
+            OutcomeSeen(
+                act_id=act_id,
+                key=tuple(read_canonical(key)),
+                outcome=row["outcome"],
+                reason=row["reason"],
+                detail=row["detail"],
+                before_sha256=sha256_text(row["before"].encode()),
+            )
             for act_id, key, row in written
-        ],
-    }
+        ),
+    )
 
 
 def to_entry(act: tables.Act, *, fresh: bool = False) -> LedgerEntry:

@@ -13,6 +13,7 @@ from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
 from fullcount.runtime.journal.entry import canonical_text, read_canonical
+from fullcount.runtime.journal.payloads import Planned
 from fullcount.runtime.plan.digest import check_document, sha256_text, short_digest
 from fullcount.runtime.plan.document import PlanDocument
 from fullcount.runtime.store import tables
@@ -42,24 +43,23 @@ def save(tx: Transaction, document: PlanDocument) -> StoredPlan:
         .order_by(tables.Plan.position)
     ).all()
     voided = void_others(tx, document.workflow, document.proposal, document.digest, document.plan_id)
-    sha256 = sha256_text(text.encode())
-    facts = {
-        "plan_id": document.plan_id,
-        "workflow": document.workflow,
-        "proposal": document.proposal,
-        "digest": document.digest,
-        "sha256": sha256,
-        "candidates": len(document.rows),
-        "over_cap": checked.caps.exceeded,
-    }
-    position = tx.record(
-        "planned",
-        {**facts, "created_by": document.created_by, "supersedes": list(older), "voids": voided},
-        run_id=document.run_id,
+    planned = Planned(
+        plan_id=document.plan_id,
+        workflow=document.workflow,
+        proposal=document.proposal,
+        digest=document.digest,
+        sha256=sha256_text(text.encode()),
+        candidates=len(document.rows),
+        over_cap=checked.caps.exceeded,
+        authors=makers(document),
+        supersedes=tuple(older),
+        voids=tuple(voided),
     )
+    position = tx.record(planned, run_id=document.run_id)
+    columns = planned.model_dump(exclude={"authors", "supersedes", "voids"})
     tx.session.execute(
         insert(tables.Plan).values(
-            **facts, run_id=document.run_id, document=text, saved_at=tx.now, position=position, state=OPEN
+            **columns, run_id=document.run_id, document=text, saved_at=tx.now, position=position, state=OPEN
         )
     )
     if older:
@@ -103,6 +103,11 @@ def load(session: Session, plan_id: str, now: int) -> StoredPlan:
         saved_at=from_micros(plan.saved_at),
         superseded_by=plan.superseded_by,
     )
+
+
+def makers(document: PlanDocument) -> tuple[str, ...]:
+    """Return everyone who counts as an author: who wrote the rule, and who made the plan."""
+    return tuple(sorted({*document.authors, document.created_by}))
 
 
 def find(session: Session, plan_id: str) -> tables.Plan:

@@ -9,13 +9,21 @@ time (R31).
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from sqlalchemy import ColumnElement, insert, or_, select, update
 from sqlalchemy.orm import Session
 
 from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.journal.payloads import (
+    ApprovalComplete,
+    ApprovalOpened,
+    ApprovalRevoked,
+    Approved,
+    QuorumRule,
+    SeatTaken,
+)
 from fullcount.runtime.plan.digest import sha256_text
 from fullcount.runtime.store import tables
 from fullcount.runtime.store.errors import ApprovalMissing, ApprovalRefused
@@ -30,10 +38,23 @@ KEY_BYTES = 32
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """Whether these people reach the quorum, and by whose votes."""
+    """Whether the people who voted reach the quorum, and who took which seat."""
 
     reached: bool
-    counted: frozenset[int]
+    seats: tuple[SeatTaken, ...]
+
+
+class Voters(Protocol):
+    """What the store needs to know of who may approve: the rule, and when it is met."""
+
+    @property
+    def rule(self) -> tuple[QuorumRule, ...]:
+        """The quorums."""
+        ...
+
+    def tally(self, uids: frozenset[int]) -> Tally:
+        """Return whether these people reach the quorum."""
+        ...
 
 
 def current_round(session: Session, plan: tables.Plan) -> tables.ApprovalRound | None:
@@ -51,12 +72,10 @@ def current_round(session: Session, plan: tables.Plan) -> tables.ApprovalRound |
     )
 
 
-def vote(
-    tx: Transaction, plan: tables.Plan, person: Person, lifetime: int, tally: Callable[[frozenset[int]], Tally]
-) -> None:
+def vote(tx: Transaction, plan: tables.Plan, person: Person, lifetime: int, voters: Voters) -> None:
     """Count one person's yes; `lifetime` in microseconds. Raises `ApprovalRefused`.
 
-    `tally` decides over the uids of all votes that count now. Whether the plan may be approved at all was checked.
+    `voters` decide over the uids of all votes that count now. Whether the plan may be approved at all was checked.
     """
     if lifetime <= 0:
         raise ApprovalRefused("FC706", "an approval that lives for no time can't carry an act")
@@ -69,7 +88,7 @@ def vote(
                 help=f"nothing more is needed: `fullcount apply {plan.plan_id}`",
             )
         round_ = None  # it ran out: whoever approves now begins a new round, with a new key
-    round_id = _opened(tx, plan) if round_ is None else round_.round_id
+    round_id = _opened(tx, plan, voters.rule) if round_ is None else round_.round_id
     live = {found.uid: found for found in votes(tx.session, round_id) if found.expires_at > tx.now}
     if person.uid in live:
         raise ApprovalRefused(
@@ -89,12 +108,13 @@ def vote(
             expires_at=expires_at,
         )
     )
-    facts = {"round_id": round_id, "plan_id": plan.plan_id, "digest": plan.digest}
-    tx.record("approved", {**facts, "by": who(person), "expires_at": expires_at})
-    result = tally(frozenset((*live, person.uid)))
+    tx.record(
+        Approved(round_id=round_id, plan_id=plan.plan_id, digest=plan.digest, by=who(person), expires_at=expires_at)
+    )
+    result = voters.tally(frozenset((*live, person.uid)))
     if result.reached:
         lapse = {**{uid: found.expires_at for uid, found in live.items()}, person.uid: expires_at}
-        _complete(tx, plan, round_id, result.counted, min(lapse[uid] for uid in result.counted))
+        _complete(tx, plan, round_id, result.seats, min(lapse[seat.uid] for seat in result.seats))
 
 
 def revoke(tx: Transaction, plan: tables.Plan, by: Person, reason: str) -> None:
@@ -104,8 +124,9 @@ def revoke(tx: Transaction, plan: tables.Plan, by: Person, reason: str) -> None:
         raise ApprovalRefused("FC709", f"the plan `{plan.plan_id}` has no approval that could be taken back")
     because = f"{by.name}: {reason}"
     _end(tx, round_.round_id, REVOKED, because)
-    facts = {"round_id": round_.round_id, "plan_id": plan.plan_id, "digest": plan.digest}
-    tx.record("approval_revoked", {**facts, "by": who(by), "because": because})
+    tx.record(
+        ApprovalRevoked(round_id=round_.round_id, plan_id=plan.plan_id, digest=plan.digest, by=who(by), because=because)
+    )
 
 
 def void_others(tx: Transaction, workflow: str, proposal: str, digest: str, plan_id: str) -> list[str]:
@@ -217,13 +238,14 @@ def _last_ended(session: Session, plan: tables.Plan) -> tables.ApprovalRound | N
     )
 
 
-def _opened(tx: Transaction, plan: tables.Plan) -> str:
+def _opened(tx: Transaction, plan: tables.Plan, rule: tuple[QuorumRule, ...]) -> str:
     round_id = new_id()
-    facts = {"round_id": round_id, "plan_id": plan.plan_id, "digest": plan.digest}
-    position = tx.record("approval_opened", facts)
+    position = tx.record(ApprovalOpened(round_id=round_id, plan_id=plan.plan_id, digest=plan.digest, rule=rule))
     tx.session.execute(
         insert(tables.ApprovalRound).values(
-            **facts,
+            round_id=round_id,
+            plan_id=plan.plan_id,
+            digest=plan.digest,
             workflow=plan.workflow,
             proposal=plan.proposal,
             state=OPEN,
@@ -234,7 +256,7 @@ def _opened(tx: Transaction, plan: tables.Plan) -> str:
     return round_id
 
 
-def _complete(tx: Transaction, plan: tables.Plan, round_id: str, counted: frozenset[int], expires_at: int) -> None:
+def _complete(tx: Transaction, plan: tables.Plan, round_id: str, seats: tuple[SeatTaken, ...], expires_at: int) -> None:
     key = secrets.token_bytes(KEY_BYTES)
     key_sha256 = sha256_text(key)
     tx.session.execute(
@@ -243,15 +265,14 @@ def _complete(tx: Transaction, plan: tables.Plan, round_id: str, counted: frozen
         .values(state=COMPLETE, completed_at=tx.now, expires_at=expires_at, key=key, key_sha256=key_sha256)
     )
     tx.record(
-        "approval_complete",
-        {
-            "round_id": round_id,
-            "plan_id": plan.plan_id,
-            "digest": plan.digest,
-            "by": sorted(counted),
-            "key_sha256": key_sha256,
-            "expires_at": expires_at,
-        },
+        ApprovalComplete(
+            round_id=round_id,
+            plan_id=plan.plan_id,
+            digest=plan.digest,
+            seats=seats,
+            key_sha256=key_sha256,
+            expires_at=expires_at,
+        )
     )
 
 

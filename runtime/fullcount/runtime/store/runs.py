@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from fullcount.runtime.approve.identity import Person
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.journal.entry import canonical_text, read_canonical
+from fullcount.runtime.journal.payloads import RunBegan, RunFinished, Who
 from fullcount.runtime.store import tables
 from fullcount.runtime.store.errors import StoreError
 from fullcount.runtime.store.instants import from_micros
@@ -36,15 +37,8 @@ def begin(tx: Transaction, workflow: str, kind: RunKind, by: Person, plan_id: st
             state=RUNNING,
         )
     )
-    payload = {
-        "run_id": run_id,
-        "workflow": workflow,
-        "kind": kind.value,
-        "by": who(by),
-        "plan_id": plan_id,
-        "slot_id": slot_id,
-    }
-    tx.record("run_began", payload, run_id=run_id)
+    began = RunBegan(run_id=run_id, workflow=workflow, kind=kind.value, by=who(by), plan_id=plan_id, slot_id=slot_id)
+    tx.record(began, run_id=run_id)
     return run_id
 
 
@@ -58,7 +52,7 @@ def finish(tx: Transaction, run_id: str, state: str, ended: Exit, summary: Mappi
         .where(tables.Run.run_id == run_id)
         .values(state=state, exit=int(ended), summary=canonical_text(dict(summary)), finished_at=tx.now)
     )
-    tx.record("run_finished", {"state": state, "exit": int(ended), "summary": dict(summary)}, run_id=run_id)
+    tx.record(RunFinished(state=state, exit=int(ended), summary=dict(summary)), run_id=run_id)
 
 
 def running(session: Session, run_id: str) -> tables.Run:
@@ -79,9 +73,9 @@ def recent(session: Session, limit: int, workflow: str | None) -> tuple[RunRow, 
     return tuple(_row(run) for run in session.scalars(query))
 
 
-def who(person: Person) -> dict[str, Any]:
+def who(person: Person) -> Who:
     """Return a person as journal entries name them."""
-    return {"uid": person.uid, "name": person.name}
+    return Who(uid=person.uid, name=person.name)
 
 
 def _row(run: tables.Run) -> RunRow:

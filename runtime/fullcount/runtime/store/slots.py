@@ -7,6 +7,7 @@ from datetime import datetime
 from sqlalchemy import insert, or_, select, update
 from sqlalchemy.orm import Session
 
+from fullcount.runtime.journal.payloads import SlotFinished, SlotTaken
 from fullcount.runtime.store import tables
 from fullcount.runtime.store.errors import StoreError
 from fullcount.runtime.store.instants import from_micros, to_micros
@@ -31,19 +32,21 @@ def claim(
         return None
     slot_id = new_id()
     state = CLAIMED if skipped is None else SKIPPED
-    facts = {
-        "slot_id": slot_id,
-        "workflow": workflow,
-        "planned_at": planned,
-        "local_day": local_day,
-        "state": state,
-        "holder": holder,
-        "detail": skipped or "",
-    }
-    tx.session.execute(
-        insert(tables.Slot).values(**facts, claimed_at=tx.now, finished_at=None if skipped is None else tx.now)
+    slot = SlotTaken(
+        slot_id=slot_id,
+        workflow=workflow,
+        planned_at=planned,
+        local_day=local_day,
+        state=state,
+        holder=holder,
+        detail=skipped or "",
     )
-    tx.record("slot_taken", facts)
+    tx.session.execute(
+        insert(tables.Slot).values(
+            **slot.model_dump(), claimed_at=tx.now, finished_at=None if skipped is None else tx.now
+        )
+    )
+    tx.record(slot)
     return slot_id
 
 
@@ -57,7 +60,7 @@ def finish(tx: Transaction, slot_id: str, detail: str) -> None:
         .where(tables.Slot.slot_id == slot_id)
         .values(state=FINISHED, finished_at=tx.now, detail=detail)
     )
-    tx.record("slot_finished", {"slot_id": slot_id, "detail": detail})
+    tx.record(SlotFinished(slot_id=slot_id, detail=detail))
 
 
 def recent(session: Session, workflow: str | None, limit: int) -> tuple[SlotRow, ...]:

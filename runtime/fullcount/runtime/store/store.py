@@ -199,7 +199,7 @@ class Store:
         digest: str,
         person: Person,
         lifetime: timedelta,
-        tally: Callable[[frozenset[int]], rounds.Tally],
+        voters: rounds.Voters,
     ) -> Round:
         """Count one person's yes over one digest. Called by `approve.approvals.give`, which knows who may.
 
@@ -209,7 +209,7 @@ class Store:
             plan = plans.find(tx.session, plan_id)
             plans.check_usable(plan)
             plans.check_digest(plan, digest)
-            rounds.vote(tx, plan, person, lifetime // timedelta(microseconds=1), tally)
+            rounds.vote(tx, plan, person, lifetime // timedelta(microseconds=1), voters)
             return rounds.view(tx.session, plan, tx.now)
 
     def revoke_approval(self, plan_id: str, by: Person, reason: str) -> Round:

@@ -5,15 +5,14 @@ Every change of state goes through one of these, so that change and journal entr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy.orm import Session
 from ulid import ULID
 
 from fullcount.runtime.journal.append import append
 from fullcount.runtime.journal.entry import Head
+from fullcount.runtime.journal.payloads import Payload
 
 
 @dataclass(slots=True)
@@ -24,9 +23,9 @@ class Transaction:
     now: int
     head: Head
 
-    def record(self, kind: str, payload: Mapping[str, Any], *, run_id: str | None = None) -> int:
+    def record(self, payload: Payload, *, run_id: str | None = None) -> int:
         """Append a journal entry and return its number."""
-        self.head = append(self.session, self.head, at=self.now, kind=kind, run_id=run_id, payload=payload)
+        self.head = append(self.session, self.head, payload, at=self.now, run_id=run_id)
         return self.head.seq
 
 

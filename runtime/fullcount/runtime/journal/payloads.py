@@ -1,0 +1,300 @@
+"""What each kind of journal entry says: one closed wire format per kind, used for writing and for verifying.
+
+Formats are added to, never changed: old entries must verify for ever. No secret is ever in one: an approval's key is
+there as its hash, and what an undo needs as the hash of it.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final
+
+from fullcount.runtime.evidence.envelope import Wire
+
+
+class Payload(Wire):
+    """The base of all payloads. `KIND` is the entry's kind."""
+
+    KIND: ClassVar[str]
+
+
+class Who(Wire):
+    """A person as they were known when it happened."""
+
+    uid: int
+    name: str
+
+
+# -- runs and evidence ------------------------------------------------------------------------------------------------
+
+
+class RunBegan(Payload):
+    """A run begins."""
+
+    KIND = "run_began"
+    run_id: str
+    workflow: str
+    kind: str
+    by: Who
+    plan_id: str | None
+    slot_id: str | None
+
+
+class RunFinished(Payload):
+    """The entry's run has ended."""
+
+    KIND = "run_finished"
+    state: str
+    exit: int
+    summary: dict[str, Any]
+
+
+class EnvelopeKept(Payload):
+    """An answer of a source, complete or not."""
+
+    KIND = "envelope"
+    envelope_id: str
+    workflow: str
+    inventory: str
+    complete: bool
+    rows: int
+    snapshot_digest: str | None
+    sha256: str
+
+
+class CertificateKept(Payload):
+    """The claims of a `verify` held."""
+
+    KIND = "certificate"
+    certificate_id: str
+    workflow: str
+    inventory: str
+    rows: int
+    snapshot_digest: str
+    observed_at: int
+    sha256: str
+
+
+# -- plans and approvals ----------------------------------------------------------------------------------------------
+
+
+class Planned(Payload):
+    """A plan was made. `supersedes` and `voids` say which older plans and approvals it ended."""
+
+    KIND = "planned"
+    plan_id: str
+    workflow: str
+    proposal: str
+    digest: str
+    sha256: str
+    candidates: int
+    over_cap: bool
+    authors: tuple[str, ...]
+    supersedes: tuple[str, ...]
+    voids: tuple[str, ...]
+
+
+class QuorumRule(Wire):
+    """So many people of a role."""
+
+    role: str
+    count: int
+    not_by_author: bool
+
+
+class ApprovalOpened(Payload):
+    """The first vote over a digest is about to be counted, under these rules."""
+
+    KIND = "approval_opened"
+    round_id: str
+    plan_id: str
+    digest: str
+    rule: tuple[QuorumRule, ...]
+
+
+class Approved(Payload):
+    """One person's yes."""
+
+    KIND = "approved"
+    round_id: str
+    plan_id: str
+    digest: str
+    by: Who
+    expires_at: int
+
+
+class SeatTaken(Wire):
+    """Whose yes counted for which quorum of the rule (by its place in it)."""
+
+    quorum: int
+    uid: int
+
+
+class ApprovalComplete(Payload):
+    """The quorum is reached and the key is minted."""
+
+    KIND = "approval_complete"
+    round_id: str
+    plan_id: str
+    digest: str
+    seats: tuple[SeatTaken, ...]
+    key_sha256: str
+    expires_at: int
+
+
+class ApprovalRevoked(Payload):
+    """An approval was taken back."""
+
+    KIND = "approval_revoked"
+    round_id: str
+    plan_id: str
+    digest: str
+    by: Who
+    because: str
+
+
+# -- acts -------------------------------------------------------------------------------------------------------------
+
+
+class ApplyBegan(Payload):
+    """An apply begins or is gone on with; it uses up the approval."""
+
+    KIND = "apply_began"
+    plan_id: str
+    round_id: str
+    digest: str
+    fence: int
+
+
+class IntentMeant(Wire):
+    """One act that is about to be called."""
+
+    act_id: str
+    key: tuple[Any, ...]
+    operation: str
+    parameters: dict[str, Any]
+    idempotency_key: str
+    round_id: str
+
+
+class Intents(Payload):
+    """Acts that are about to be called."""
+
+    KIND = "intents"
+    plan_id: str
+    kind: str
+    fence: int
+    acts: tuple[IntentMeant, ...]
+
+
+class OutcomeSeen(Wire):
+    """What came of one object."""
+
+    act_id: str
+    key: tuple[Any, ...]
+    outcome: str
+    reason: str | None
+    detail: str
+    before_sha256: str
+
+
+class Outcomes(Payload):
+    """What came of objects."""
+
+    KIND = "outcomes"
+    plan_id: str
+    kind: str
+    outcomes: tuple[OutcomeSeen, ...]
+
+
+class ApplyEnded(Payload):
+    """Where the apply stands as its run ends; `applied`: every object has its final outcome."""
+
+    KIND = "apply_ended"
+    plan_id: str
+    counts: dict[str, int]
+    applied: bool
+
+
+# -- coordination -----------------------------------------------------------------------------------------------------
+
+
+class LeaseClaimed(Payload):
+    """Someone is at work on something."""
+
+    KIND = "lease_claimed"
+    name: str
+    holder: str
+    token: int
+    expires_at: int
+
+
+class LeaseReleased(Payload):
+    """The lease was given back."""
+
+    KIND = "lease_released"
+    name: str
+    holder: str
+    token: int
+
+
+class SlotTaken(Payload):
+    """A planned instant was claimed or skipped."""
+
+    KIND = "slot_taken"
+    slot_id: str
+    workflow: str
+    planned_at: int
+    local_day: str | None
+    state: str
+    holder: str
+    detail: str
+
+
+class SlotFinished(Payload):
+    """The run of a planned instant has ended."""
+
+    KIND = "slot_finished"
+    slot_id: str
+    detail: str
+
+
+class HaltSet(Payload):
+    """All acting is halted."""
+
+    KIND = "halted"
+    reason: str
+    by: Who
+
+
+class HaltLifted(Payload):
+    """Acting is allowed again."""
+
+    KIND = "resumed"
+    by: Who
+
+
+PAYLOADS: Final[dict[str, type[Payload]]] = {
+    payload.KIND: payload
+    for payload in (
+        RunBegan,
+        RunFinished,
+        EnvelopeKept,
+        CertificateKept,
+        Planned,
+        ApprovalOpened,
+        Approved,
+        ApprovalComplete,
+        ApprovalRevoked,
+        ApplyBegan,
+        Intents,
+        Outcomes,
+        ApplyEnded,
+        LeaseClaimed,
+        LeaseReleased,
+        SlotTaken,
+        SlotFinished,
+        HaltSet,
+        HaltLifted,
+    )
+}
+"""Every kind of entry."""
