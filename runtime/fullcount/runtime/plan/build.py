@@ -147,7 +147,7 @@ def _fits(inputs: PlanInputs) -> None:
 # -- rows -------------------------------------------------------------------------------------------------------------
 
 
-def _rows(inputs: PlanInputs, evaluation: Evaluation, world: World) -> tuple[tuple[PlanRow, ...], list[UndecidedRow]]:
+def _rows(inputs: PlanInputs, evaluation: Evaluation) -> tuple[tuple[PlanRow, ...], list[UndecidedRow]]:
     """Return the rows, riskiest first, and the objects for which the act has no call: these are undecided."""
     proposal, previous = inputs.proposal, inputs.previous
     inventory = inputs.workflow.inventories[proposal.inventory]
