@@ -69,6 +69,8 @@ def _sqlite(url: URL) -> Engine:
     def prepare(connection: Any, _record: object) -> None:
         # the driver must not begin transactions by itself: it would begin them late, and as readers
         connection.isolation_level = None
+        # damaged text must be seen as what it is, a text that does not fit its hash
+        connection.text_factory = _readable
         for pragma in (
             "journal_mode=WAL",
             "synchronous=FULL",
@@ -84,6 +86,10 @@ def _sqlite(url: URL) -> Engine:
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
     return engine
+
+
+def _readable(data: bytes) -> str:
+    return data.decode("utf-8", "backslashreplace")
 
 
 def _owned_by_us(path: Path) -> None:

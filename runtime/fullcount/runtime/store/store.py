@@ -85,7 +85,7 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """Give a session that sees one state of everything and can't be used to write."""
+        """Give a session that sees one state of everything; nothing that is written in it is kept."""
         connection_options = {"isolation_level": "REPEATABLE READ"} if self._is_postgresql else {}
         with (
             _translated(),

@@ -1,0 +1,114 @@
+"""Comparing the tables with what the journal says of them: every row, every column, in both directions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from fullcount.runtime.journal.expected import Expected, Key, State
+from fullcount.runtime.journal.report import About, Problem
+from fullcount.runtime.plan.digest import sha256_text
+from fullcount.runtime.store import tables
+
+_SHOWN = 40
+
+
+def compare_tables(state: State, session: Session) -> dict[str, int]:
+    """Compare everything but the plans' documents and their acts' keys; return how many rows were compared."""
+    compare = _Comparison(state, session)
+    compare.table("run", About.RUN, tables.Run, ("run_id",), state.runs)
+    compare.table("envelope", About.EVIDENCE, tables.Evidence, ("envelope_id",), state.envelopes, _document)
+    compare.table("certificate", About.EVIDENCE, tables.Certificate, ("certificate_id",), state.certificates, _document)
+    compare.table("plan", About.PLAN, tables.Plan, ("plan_id",), state.plans, _document)
+    compare.table("approval", About.APPROVAL, tables.ApprovalRound, ("round_id",), state.rounds, _key)
+    compare.table("vote", About.APPROVAL, tables.ApprovalVote, ("round_id", "uid", "at"), state.votes)
+    compare.table("act", About.ACT, tables.Act, ("plan_id", "kind", "object_key"), state.acts, _before)
+    compare.table("lease", About.COORDINATION, tables.Lease, ("name",), state.leases, _no_end)
+    compare.table("slot", About.COORDINATION, tables.Slot, ("slot_id",), state.slots)
+    compare.table("control", About.COORDINATION, tables.Control, ("name",), state.controls)
+    return compare.counted
+
+
+Change = Callable[[dict[str, Any]], None]
+
+
+def _document(row: dict[str, Any]) -> None:
+    """What is journalled of a document is its hash; the column that repeats it must not be believed."""
+    document = row.pop("document")
+    if row["sha256"] == hash_of(document):
+        return
+    row["sha256"] = f"the hash of another text, {hash_of(document)}"
+
+
+def _key(row: dict[str, Any]) -> None:
+    key = row.pop("key")
+    if (None if key is None else sha256_text(key)) != row["key_sha256"]:
+        row["key_sha256"] = "the hash of another key"
+
+
+def _before(row: dict[str, Any]) -> None:
+    before = row.pop("before")
+    row["before_sha256"] = None if before is None else hash_of(before)
+
+
+def _no_end(row: dict[str, Any]) -> None:
+    row.pop("expires_at")
+
+
+def hash_of(text: Any) -> str:
+    """Return the hash of a stored text; a value that is no text any more has none."""
+    return sha256_text(text.encode()) if isinstance(text, str) else "not a text"
+
+
+class _Comparison:
+    def __init__(self, state: State, session: Session) -> None:
+        self._state = state
+        self._session = session
+        self.counted: dict[str, int] = {}
+
+    def table(
+        self,
+        name: str,
+        about: About,
+        table: type[tables.Base],
+        key_columns: tuple[str, ...],
+        expected: Mapping[Key, Expected],
+        change: Change | None = None,
+    ) -> None:
+        seen: set[Key] = set()
+        for row in self._rows(table):
+            key = tuple(row[column] for column in key_columns)
+            seen.add(key)
+            if change is not None:
+                change(row)
+            self._row(f"{name} `{key[0]}`", about, row, expected.get(key))
+        for key, missing in expected.items():
+            if key not in seen:
+                self._wrong(about, missing.seq, f"the {name} `{key[0]}` that it speaks of is gone from the store")
+        self.counted[name] = len(seen)
+
+    def _rows(self, table: type[tables.Base]) -> Iterable[dict[str, Any]]:
+        columns: list[InstrumentedAttribute[Any]] = [getattr(table, column.key) for column in table.__table__.columns]
+        result = self._session.execute(select(*columns).execution_options(yield_per=1_000))
+        return (dict(row) for row in result.mappings())
+
+    def _row(self, name: str, about: About, row: Mapping[str, Any], expected: Expected | None) -> None:
+        if expected is None:
+            self._wrong(about, None, f"the store has the {name}, of which the journal knows nothing")
+            return
+        for column, value in row.items():
+            wanted = expected[column]
+            if value != wanted:
+                what = f"the store says {_shown(value)} for the {column} of the {name}, the journal {_shown(wanted)}"
+                self._wrong(about, expected.seq, what)
+
+    def _wrong(self, about: About, seq: int | None, what: str) -> None:
+        self._state.problems.append(Problem(about, seq, what))
+
+
+def _shown(value: Any) -> str:
+    text = "nothing" if value is None else f"`{value}`"
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…`"

@@ -1,0 +1,77 @@
+"""What the journal says that the tables must hold, and what it says that happened against the rules.
+
+The state that the replay builds: for each table the columns of each row, with the entry that last set them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from fullcount.runtime.journal.entry import Entry
+from fullcount.runtime.journal.report import About, Problem
+
+Key = tuple[Any, ...]
+
+
+@dataclass(slots=True)
+class Expected:
+    """One row as the journal tells it. `seq`: the entry that last changed it."""
+
+    seq: int
+    columns: dict[str, Any]
+
+    def __getitem__(self, column: str) -> Any:
+        return self.columns[column]
+
+    def set(self, entry: Entry, **columns: Any) -> None:
+        """Change columns by an entry."""
+        self.seq = entry.seq
+        self.columns.update(columns)
+
+
+@dataclass(slots=True)
+class State:
+    """Everything that the entries so far amount to."""
+
+    problems: list[Problem] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    runs: dict[Key, Expected] = field(default_factory=dict)
+    envelopes: dict[Key, Expected] = field(default_factory=dict)
+    certificates: dict[Key, Expected] = field(default_factory=dict)
+    plans: dict[Key, Expected] = field(default_factory=dict)
+    rounds: dict[Key, Expected] = field(default_factory=dict)
+    votes: dict[Key, Expected] = field(default_factory=dict)
+    acts: dict[Key, Expected] = field(default_factory=dict)
+    leases: dict[Key, Expected] = field(default_factory=dict)
+    slots: dict[Key, Expected] = field(default_factory=dict)
+    controls: dict[Key, Expected] = field(default_factory=dict)
+    acts_of: dict[str, dict[Key, Expected]] = field(default_factory=dict)
+    """The same acts by plan."""
+    votes_of: dict[str, dict[Key, Expected]] = field(default_factory=dict)
+    """The same votes by approval round."""
+    standing: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    """The plans of a workflow's proposal that are neither superseded nor applied."""
+    authors: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """By plan."""
+    rules: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+    """The quorums by approval round."""
+
+    def wrong(self, about: About, entry: Entry, what: str) -> None:
+        """Note that an entry breaks a rule."""
+        self.problems.append(Problem(about, entry.seq, what))
+
+    def add_act(self, key: Key, entry: Entry, columns: Mapping[str, Any]) -> None:
+        """Expect the row of an act that is known not to be there yet; `key` begins with its plan."""
+        act = Expected(entry.seq, dict(columns))
+        self.acts[key] = act
+        self.acts_of.setdefault(key[0], {})[key] = act
+
+    def add(self, table: dict[Key, Expected], key: Key, entry: Entry, columns: Mapping[str, Any]) -> bool:
+        """Expect a new row; return False, and note it, when there is one already."""
+        if key in table:
+            self.wrong(About.CHAIN, entry, f"`{key[0]}` was recorded before, by entry {table[key].seq}")
+            return False
+        table[key] = Expected(entry.seq, dict(columns))
+        return True

@@ -1,0 +1,197 @@
+"""Replaying acts: an approval before each intent, an intent before each act, one outcome each, and the sums."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from fullcount.runtime.connectors.base import Outcome
+from fullcount.runtime.journal.entry import Entry, canonical_text
+from fullcount.runtime.journal.expected import Expected, State
+from fullcount.runtime.journal.payloads import ApplyBegan, ApplyEnded, IntentMeant, Intents, Outcomes, OutcomeSeen
+from fullcount.runtime.journal.replay_approvals import valid
+from fullcount.runtime.journal.report import About
+from fullcount.runtime.plan.digest import sha256_text
+
+_WITHOUT_CALL = frozenset({Outcome.ALREADY_GONE, Outcome.CHANGED, Outcome.REFUSED})
+_NO_INTENT: dict[str, str | int | None] = {
+    "operation": None,
+    "parameters": None,
+    "parameters_sha256": None,
+    "idempotency_key": None,
+    "round_id": None,
+    "intent_run_id": None,
+    "intent_at": None,
+}
+_NO_OUTCOME: dict[str, str | int | None] = {
+    "outcome": None,
+    "reason": None,
+    "detail": None,
+    "before_sha256": None,
+    "outcome_run_id": None,
+    "outcome_at": None,
+}
+
+
+def apply_began(state: State, entry: Entry, said: ApplyBegan) -> None:
+    """An apply begins or is gone on with."""
+    plan = _plan(state, entry, said.plan_id)
+    if plan is None:
+        return
+    _check_run(state, entry, "apply", said.plan_id)
+    what = "it was superseded" if plan["superseded_by"] is not None else valid(state, said.round_id, plan, entry.at)
+    if plan["state"] == "applied" or plan["over_cap"]:
+        what = "it was applied before" if plan["state"] == "applied" else "it is over its cap"
+    if what is not None:
+        state.wrong(About.ACT, entry, f"the plan `{said.plan_id}` was applied although {what}")
+    if plan["state"] == "open":
+        plan.set(entry, state="applying", applying_at=entry.at)
+    round_ = state.rounds.get((said.round_id,))
+    if round_ is not None:
+        round_.set(entry, used_by=said.plan_id)
+
+
+def intents(state: State, entry: Entry, said: Intents) -> None:
+    """Acts are about to be called."""
+    plan = _plan(state, entry, said.plan_id)
+    if plan is None:
+        return
+    _check_run(state, entry, "apply" if said.kind == "act" else "undo", said.plan_id)
+    if state.controls:
+        state.wrong(About.ACT, entry, "acts were meant while all acting was halted")
+    if said.kind == "act" and (plan["state"] != "applying" or plan["superseded_by"] is not None):
+        state.wrong(About.ACT, entry, f"acts were meant although the plan `{said.plan_id}` was not being applied")
+    for meant in said.acts:
+        _intent(state, entry, said, meant, plan)
+
+
+def outcomes(state: State, entry: Entry, said: Outcomes) -> None:
+    """Acts have come to something, or objects were left alone."""
+    plan = _plan(state, entry, said.plan_id)
+    if plan is None:
+        return
+    _check_run(state, entry, "apply" if said.kind == "act" else "undo", said.plan_id)
+    for seen in said.outcomes:
+        _outcome(state, entry, said, seen)
+
+
+def apply_ended(state: State, entry: Entry, said: ApplyEnded) -> None:
+    """The run that applied comes to its end: the sums must hold."""
+    plan = _plan(state, entry, said.plan_id)
+    if plan is None:
+        return
+    counted = counts(state, said.plan_id, plan)
+    if said.counts != counted:
+        state.wrong(About.SUMS, entry, f"it counts {_worded(said.counts)}, the entries before it {_worded(counted)}")
+    if sum(said.counts.values()) != plan["candidates"]:
+        state.wrong(About.SUMS, entry, f"{plan['candidates']} candidates are not {_worded(said.counts)}")
+    finished = counted[Outcome.NOT_STARTED] == 0 and counted[Outcome.UNKNOWN] == 0
+    if said.applied != finished:
+        state.wrong(About.SUMS, entry, "it is wrong about whether every object has its outcome")
+    if said.applied:
+        plan.set(entry, state="applied", applied_at=entry.at)
+        state.standing.get((plan["workflow"], plan["proposal"]), set()).discard(said.plan_id)
+
+
+def counts(state: State, plan_id: str, plan: Expected) -> dict[str, int]:
+    """Return how many objects of a plan ended how, by the entries so far."""
+    found = Counter(
+        Outcome.UNKNOWN.value if act["outcome"] is None else act["outcome"]
+        for key, act in state.acts_of.get(plan_id, {}).items()
+        if key[1] == "act"
+    )
+    result = {outcome.value: found[outcome.value] for outcome in Outcome}
+    result[Outcome.NOT_STARTED.value] = plan["candidates"] - found.total()
+    return result
+
+
+def _intent(state: State, entry: Entry, said: Intents, meant: IntentMeant, plan: Expected) -> None:
+    object_key = canonical_text(meant.key)
+    key = (said.plan_id, said.kind, object_key)
+    name = f"the object {object_key}"
+    if key in state.acts:
+        state.wrong(About.ACT, entry, f"{name} was acted upon twice under one approval")
+        return
+    if said.kind == "act":
+        what = valid(state, meant.round_id, plan, entry.at)
+        if what is not None:
+            state.wrong(About.ACT, entry, f"{name} was acted upon without a valid approval: {what}")
+    else:
+        done = state.acts.get((said.plan_id, "act", object_key))
+        if done is None or done["outcome"] != Outcome.DONE.value:
+            state.wrong(About.ACT, entry, f"{name} was undone although nothing had been done to it")
+    parameters = canonical_text(meant.parameters)
+    state.add_act(
+        key,
+        entry,
+        {
+            **_NO_OUTCOME,
+            "act_id": meant.act_id,
+            "plan_id": said.plan_id,
+            "object_key": object_key,
+            "kind": said.kind,
+            "operation": meant.operation,
+            "parameters": parameters,
+            "parameters_sha256": sha256_text(parameters.encode()),
+            "idempotency_key": meant.idempotency_key,
+            "round_id": meant.round_id,
+            "intent_run_id": entry.run_id,
+            "intent_at": entry.at,
+        },
+    )
+
+
+def _outcome(state: State, entry: Entry, said: Outcomes, seen: OutcomeSeen) -> None:
+    object_key = canonical_text(seen.key)
+    key = (said.plan_id, said.kind, object_key)
+    columns = {
+        "outcome": seen.outcome,
+        "reason": seen.reason,
+        "detail": seen.detail,
+        "before_sha256": seen.before_sha256,
+        "outcome_run_id": entry.run_id,
+        "outcome_at": entry.at,
+    }
+    act = state.acts.get(key)
+    if act is None:
+        if seen.outcome not in _WITHOUT_CALL:
+            state.wrong(About.ACT, entry, f"the object {object_key} is `{seen.outcome}` without an intent before it")
+        state.add_act(
+            key,
+            entry,
+            {
+                **_NO_INTENT,
+                **columns,
+                "act_id": seen.act_id,
+                "plan_id": said.plan_id,
+                "object_key": object_key,
+                "kind": said.kind,
+            },
+        )
+        return
+    if act["act_id"] != seen.act_id:
+        state.wrong(About.ACT, entry, f"the outcome for the object {object_key} is that of another act")
+    if act["outcome"] not in {None, Outcome.UNKNOWN.value}:
+        first = act["outcome"]
+        state.wrong(
+            About.ACT,
+            entry,
+            f"the object {object_key} has two outcomes: `{first}` in entry {act.seq} and `{seen.outcome}` here",
+        )
+    act.set(entry, **columns)
+
+
+def _plan(state: State, entry: Entry, plan_id: str) -> Expected | None:
+    plan = state.plans.get((plan_id,))
+    if plan is None:
+        state.wrong(About.ACT, entry, f"it speaks of the plan `{plan_id}`, which was never made")
+    return plan
+
+
+def _check_run(state: State, entry: Entry, kind: str, plan_id: str) -> None:
+    run = state.runs.get((entry.run_id,))
+    if run is None or run["state"] != "running" or run["kind"] != kind or run["plan_id"] != plan_id:
+        state.wrong(About.ACT, entry, f"it does not belong to a running {kind} of the plan `{plan_id}`")
+
+
+def _worded(counted: dict[str, int]) -> str:
+    return " + ".join(f"{number} {name}" for name, number in counted.items() if number != 0) or "nothing"

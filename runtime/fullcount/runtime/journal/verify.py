@@ -1,0 +1,122 @@
+"""Verifying everything that the store holds against its journal, and the journal against itself.
+
+What it detects: a byte changed anywhere, an entry removed, moved or cut off at the end, a plan that is not the one that
+was made, an approval for another digest or by too few people, an act without a valid approval or without an intent,
+two outcomes for one object, sums that do not hold. What it can't: that somebody rewrote the whole store from the start;
+against that, note the head elsewhere and hand it in as `anchor`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from fullcount.runtime.collect.snapshots import SnapshotCorrupt, SnapshotMissing, SnapshotStore
+from fullcount.runtime.journal.append import read_head
+from fullcount.runtime.journal.chain import ChainCheck
+from fullcount.runtime.journal.compare import compare_tables
+from fullcount.runtime.journal.entry import Entry, Head, canonical_text, read_canonical
+from fullcount.runtime.journal.expected import State
+from fullcount.runtime.journal.replay import replay
+from fullcount.runtime.journal.report import About, Problem, VerifyReport
+from fullcount.runtime.store import plans, tables
+from fullcount.runtime.store.errors import StoreError
+from fullcount.runtime.store.ledger_rows import idempotency_key
+from fullcount.runtime.store.store import Store
+from fullcount.runtime.store.views import ActKind
+
+
+def verify(store: Store, snapshots: SnapshotStore | None = None, *, anchor: Head | None = None) -> VerifyReport:
+    """Verify the store. `snapshots`: check the stored rows too. `anchor`: a head that was noted elsewhere."""
+    with store.reading() as session:
+        chain, state = ChainCheck(anchor), State()
+        for entry in entries(session):
+            if chain.feed(entry):
+                replay(state, entry)
+        chain.finish(read_head(session))
+        checked = compare_tables(state, session)
+        _plan_documents(state, session)
+        _keys(state, session)
+        if snapshots is not None:
+            checked["snapshot"] = _snapshots(state, snapshots)
+    problems = chain.problems + sorted(state.problems, key=_place)
+    return VerifyReport(
+        entries=chain.head.seq,
+        head=chain.head,
+        problems=tuple(sorted(problems, key=lambda found: found.about is not About.CHAIN)),
+        notes=tuple(state.notes),
+        checked=checked,
+    )
+
+
+def entries(session: Session) -> Iterator[Entry]:
+    """Return the entries in order, a few at a time."""
+    columns = tables.JournalEntry
+    query = select(
+        columns.seq, columns.at, columns.kind, columns.run_id, columns.payload, columns.prev, columns.hash
+    ).order_by(columns.seq)
+    for row in session.execute(query.execution_options(yield_per=500)):
+        yield Entry(*row)
+
+
+def _place(problem: Problem) -> tuple[bool, int]:
+    return (problem.seq is None, problem.seq or 0)
+
+
+def _plan_documents(state: State, session: Session) -> None:
+    """Check each plan's document by itself, and the objects that the ledger may act on against it."""
+    for plan_id, row in ((key[0], expected) for key, expected in sorted(state.plans.items())):
+        try:
+            document = plans.load(session, plan_id, now=0).document
+        except StoreError as error:
+            state.problems.append(Problem(About.PLAN, row.seq, error.message))
+            continue
+        if plans.makers(document) != state.authors.get(plan_id):
+            state.problems.append(Problem(About.PLAN, row.seq, f"the plan `{plan_id}` names other authors"))
+        listed = {canonical_text(item.key) for item in document.rows}
+        kept = set(session.scalars(select(tables.PlanObject.object_key).where(tables.PlanObject.plan_id == plan_id)))
+        if listed != kept:
+            what = f"the objects that may be acted on are not those that the plan `{plan_id}` lists"
+            state.problems.append(Problem(About.PLAN, row.seq, what))
+        for key, act in state.acts_of.get(plan_id, {}).items():
+            if key[2] not in listed:
+                what = f"the object {key[2]} was acted on, which the plan `{plan_id}` does not list"
+                state.problems.append(Problem(About.ACT, act.seq, what))
+
+
+def _keys(state: State, session: Session) -> None:
+    """Check that each act's idempotency key was made from its approval's key."""
+    query = select(tables.ApprovalRound.round_id, tables.ApprovalRound.key)
+    key_of = {round_id: key for round_id, key in session.execute(query) if key is not None}
+    uses: defaultdict[str, int] = defaultdict(int)
+    for key, act in state.acts.items():
+        if act["idempotency_key"] is None:
+            continue
+        uses[act["idempotency_key"]] += 1
+        approval_key = key_of.get(act["round_id"])
+        wanted = None
+        if approval_key is not None and key[1] in {kind.value for kind in ActKind}:
+            wanted = idempotency_key(approval_key, read_canonical(key[2]), act["operation"], ActKind(key[1]))
+        if wanted != act["idempotency_key"] or uses[act["idempotency_key"]] > 1:
+            what = f"the act on the object {key[2]} does not carry the key of its approval"
+            state.problems.append(Problem(About.ACT, act.seq, what))
+
+
+def _snapshots(state: State, snapshots: SnapshotStore) -> int:
+    """Check the stored rows that certificates were given for. One that is no longer kept is a note."""
+    seen: set[str] = set()
+    for certificate in state.certificates.values():
+        digest = certificate["snapshot_digest"]
+        if digest in seen:
+            continue
+        seen.add(digest)
+        try:
+            snapshots.path(digest)
+        except SnapshotCorrupt as error:
+            state.problems.append(Problem(About.EVIDENCE, certificate.seq, str(error)))
+        except SnapshotMissing as error:
+            state.notes.append(str(error))
+    return len(seen)
