@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from decimal import Decimal
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 from fullcount.dsl import tree
 from fullcount.dsl.diagnostics import Diagnostic, Diagnostics
 from fullcount.dsl.parser import parse
 from fullcount.dsl.render import render
-from fullcount.dsl.source import Source, Span
+from fullcount.dsl.source import Source
 
 NAME = "rules.fcw"
 
@@ -60,50 +61,49 @@ def shown(text: str, diagnostics: Diagnostics | None = None) -> str:
 
 
 def shape(value: object) -> str:
-    """Return a compact form of a tree without its places: `(== a.owner "x")` for expressions, `Type(…)` for the rest."""
-    match value:
-        case tree.Name():
-            return value.text
-        case tree.Dotted():
-            return value.text
-        case tree.Reference():
-            return ".".join(part.text for part in value.parts)
-        case tree.Literal(kind="text"):
-            return f'"{value.value}"'
-        case tree.Literal():
-            return f"{value.kind}:{value.value}"
-        case tree.Binary():
-            return f"({value.operator} {shape(value.left)} {shape(value.right)})"
-        case tree.Unary():
-            return f"({value.operator} {shape(value.operand)})"
-        case tree.Else():
-            return f"(else {shape(value.operand)} {shape(value.fallback)})"
-        case tree.StateTest():
-            return f"(is {value.state} {shape(value.operand)})"
-        case tree.Call():
-            return f"{value.function.text}({', '.join(shape(each) for each in value.arguments)})"
-        case tree.ListLiteral():
-            return f"[{', '.join(shape(each) for each in value.items)}]"
-        case tree.Index():
-            return f"{shape(value.target)}[{shape(value.key)}]"
-        case tree.Quantified():
-            return f"({value.quantifier} {value.inventory.text} as {value.row.text} {shape(value.where)})"
-        case tree.AggregateExpr():
-            of = "" if value.of is None else f" of {shape(value.of)}"
-            return f"({value.function} {value.inventory.text} as {value.row.text} {shape(value.where)}{of})"
-        case tree.Now() | tree.Never() | tree.All():
-            return type(value).__name__.lower()
-        case tuple():
-            return f"[{', '.join(shape(each) for each in value)}]"
-        case str() | int() | Decimal() | None:
-            return repr(value) if isinstance(value, str) else str(value)
-    assert dataclasses.is_dataclass(value)
+    """Return a compact form of a tree without places: `(== a.owner "x")` for expressions, `Type(…)` for the rest."""
+    form = _FORMS.get(type(value))
+    if form is not None:
+        return form(value)
+    if not dataclasses.is_dataclass(value):
+        return repr(value) if isinstance(value, str) else str(value)
     parts = [
         f"{part.name}={shape(getattr(value, part.name))}"
         for part in dataclasses.fields(value)
-        if not isinstance(getattr(value, part.name), Span) and not part.name.endswith("span")
+        if not part.name.endswith("span")
     ]
     return f"{type(value).__name__}({', '.join(parts)})"
+
+
+def _list(values: Iterable[object]) -> str:
+    return ", ".join(shape(each) for each in values)
+
+
+def _over(word: str, each: tree.Quantified | tree.AggregateExpr) -> str:
+    return f"{word} {each.inventory.text} as {each.row.text} {shape(each.where)}"
+
+
+_FORMS: dict[type, Callable[[Any], str]] = {
+    tuple: lambda each: f"[{_list(each)}]",
+    tree.Name: lambda each: each.text,
+    tree.Dotted: lambda each: each.text,
+    tree.Reference: lambda each: ".".join(part.text for part in each.parts),
+    tree.Literal: lambda each: f'"{each.value}"' if each.kind == "text" else f"{each.kind}:{each.value}",
+    tree.Binary: lambda each: f"({each.operator} {shape(each.left)} {shape(each.right)})",
+    tree.Unary: lambda each: f"({each.operator} {shape(each.operand)})",
+    tree.Else: lambda each: f"(else {shape(each.operand)} {shape(each.fallback)})",
+    tree.StateTest: lambda each: f"(is {each.state} {shape(each.operand)})",
+    tree.Call: lambda each: f"{each.function.text}({_list(each.arguments)})",
+    tree.ListLiteral: lambda each: f"[{_list(each.items)}]",
+    tree.Index: lambda each: f"{shape(each.target)}[{shape(each.key)}]",
+    tree.Quantified: lambda each: f"({_over(each.quantifier, each)})",
+    tree.AggregateExpr: lambda each: (
+        f"({_over(each.function, each)}{'' if each.of is None else f' of {shape(each.of)}'})"
+    ),
+    tree.Now: lambda each: "now",
+    tree.Never: lambda each: "never",
+    tree.All: lambda each: "all",
+}
 
 
 def outline(file: tree.File) -> str:

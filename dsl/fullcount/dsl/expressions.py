@@ -54,7 +54,7 @@ class Reporter:
     def problem(self, problem: literals.Problem, span: Span) -> None:
         """Add the error that a literal's decoder found."""
         if problem.start is not None and problem.end is not None:
-            span = Span(span.source, span.start + problem.start - 1, span.start + problem.end - 1)
+            span = Span(span.source, span.start + problem.start, span.start + problem.end)
         self.report(problem.code, problem.message, span, why=problem.why, help=problem.help)
 
     def literal(self, token: Token) -> tree.Literal:
@@ -114,6 +114,7 @@ class ExpressionBuilder:
 
     def __init__(self, reporter: Reporter) -> None:
         self._at = reporter
+        self._too_deep = False
         self._rules: dict[str, Callable[[Node, int], tree.Expr]] = {
             "disjunction": self._chain,
             "conjunction": self._chain,
@@ -137,15 +138,22 @@ class ExpressionBuilder:
         """Build one expression that stands `depth` levels deep."""
         if isinstance(node, Token):  # `_amount` may be folded into the place of its literal
             return self._at.literal(node)
+        self._too_deep = self._too_deep and depth > 0
         if depth >= MAX_DEPTH:
+            self._report_depth(self._at.span(node))
+            return tree.Literal("unreadable", 0, self._at.span(node))
+        return self._rules[node.data](node, depth)
+
+    def _report_depth(self, span: Span) -> None:
+        """Report once for each whole expression, not for each of its ends."""
+        if not self._too_deep:
             self._at.report(
                 "FC019",
                 f"this expression has more than {MAX_DEPTH} levels",
-                self._at.span(node),
+                span,
                 help="compare with a list by `in [ … ]` instead of a long chain of `or`, or split the workflow",
             )
-            return tree.Literal("unreadable", 0, self._at.span(node))
-        return self._rules[node.data](node, depth)
+        self._too_deep = True
 
     def selector(self, node: Child, depth: int = 0) -> tree.Expr:
         """Build the whole condition of a `where`, the one place where `all` may stand."""
@@ -170,7 +178,7 @@ class ExpressionBuilder:
         levels = depth + len(operators)
         left = self.expression(operands[0], levels)
         for index, (operator, operand) in enumerate(zip(operators, operands[1:], strict=True)):
-            if levels - index > MAX_DEPTH:
+            if levels - index >= MAX_DEPTH:
                 continue  # the first operand has reported the depth
             right = self.expression(operand, levels - index)
             # the spans of the nodes, not of the operands, so that parentheses are under the carets

@@ -115,8 +115,6 @@ def quantity(raw: str) -> Value | Problem:
     if match is None:
         return _unknown_unit(raw, raw, "")
     digits, unit = match.group(1).replace("_", ""), match.group(2).strip()
-    if match.group(1).endswith("_"):
-        digits, unit = digits.rstrip("_"), "_" + unit
     if _too_long(digits):
         return _out_of_range(raw)
     if unit == "%":
