@@ -1,0 +1,225 @@
+"""One database as one side of a source sees it, and its connections: each used by one thread only, and really async.
+
+Guarantees: a reading side can't write (a read-only file on SQLite, READ ONLY transactions on PostgreSQL); every
+transaction states what it relies on, so that nothing depends on a session's defaults; a cancelled call interrupts the
+statement instead of leaving it behind.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, suppress
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+from sqlalchemy import Connection, Engine, create_engine, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError
+from sqlalchemy.pool import NullPool
+
+from fullcount.runtime.connectors.base import SourceError
+from fullcount.runtime.connectors.sql.config import SqlConfig
+from fullcount.runtime.connectors.sql.errors import source_error
+from fullcount.runtime.evidence.codes import Reason
+from fullcount.runtime.evidence.envelope import Incompleteness
+from fullcount.runtime.workspace.errors import WorkspaceError
+from fullcount.runtime.workspace.secrets import DatabaseUrl
+
+T = TypeVar("T")
+
+LANES = 4
+"""How many connections one side of a source keeps at most for single reads or acts."""
+
+
+class Database:
+    """Where a source's tables are, with the credential of one side. Holds a secret: never show it."""
+
+    def __init__(self, config: SqlConfig, address: DatabaseUrl, *, writing: bool) -> None:
+        """Raises `WorkspaceError` FC605, FC607 or FC611. Contacts nothing."""
+        try:
+            url = make_url(address.resolve())
+        except (ArgumentError, ValueError):
+            raise WorkspaceError("FC607", "an address of the source can't be read") from None
+        self.config = config
+        self.writing = writing
+        self.is_postgres = url.get_backend_name() == "postgresql"
+        self.path = url.database or ""
+        self.secret = str(url.password) if url.password is not None else None
+        self._timeout = config.statement_timeout
+        if self.is_postgres:
+            self._engine = self._postgres_engine(url.set(drivername="postgresql+psycopg"))
+        else:
+            self._engine = self._sqlite_engine()
+
+    def _postgres_engine(self, url: Any) -> Engine:
+        arguments = {"connect_timeout": max(1, round(self.config.connect_timeout)), "application_name": "fullcount"}
+        try:
+            return create_engine(url, poolclass=NullPool, isolation_level="AUTOCOMMIT", connect_args=arguments)
+        except ImportError:
+            message = "the PostgreSQL driver is not installed"
+            raise WorkspaceError("FC611", message, help='pip install "fullcount[postgres]"') from None
+
+    def _sqlite_engine(self) -> Engine:
+        mode = "rw" if self.writing else "ro"
+        uri = f"file:{quote(self.path)}?mode={mode}"
+
+        def connect() -> sqlite3.Connection:
+            connection = sqlite3.connect(uri, uri=True, timeout=self.config.busy_timeout, isolation_level=None)
+            if self.writing:
+                # without it SQLite lets a delete leave rows behind that point to nothing
+                connection.execute("PRAGMA foreign_keys = ON")
+            else:
+                connection.execute("PRAGMA query_only = ON")
+            return connection
+
+        return create_engine("sqlite://", creator=connect, poolclass=NullPool, isolation_level="AUTOCOMMIT")
+
+    def begin(self, *, writing: bool = False) -> str:
+        """Return the statements that open a transaction."""
+        if not self.is_postgres:
+            return "BEGIN IMMEDIATE" if writing else "BEGIN DEFERRED"
+        access = "READ WRITE" if writing else "READ ONLY"
+        settings = {
+            "TimeZone": "'UTC'",
+            "DateStyle": "'ISO'",
+            "IntervalStyle": "'postgres'",
+            "row_security": "off",  # what a policy would hide becomes an error (42501)
+            "lock_timeout": f"{round(self.config.busy_timeout * 1000)}",
+        }
+        if self._timeout is not None:
+            settings["statement_timeout"] = f"{max(1, round(self._timeout * 1000))}"
+        local = "".join(f"; SET LOCAL {name} = {value}" for name, value in settings.items())
+        return f"BEGIN ISOLATION LEVEL REPEATABLE READ {access}{local}"
+
+    @property
+    def patience(self) -> float | None:
+        """How long a call may take before it is interrupted from here; PostgreSQL keeps its own time."""
+        return None if self.is_postgres else self._timeout
+
+    def connect(self) -> Connection:
+        """Connect, in the thread that will use the connection."""
+        return self._engine.connect()
+
+
+class Lane:
+    """One connection and the one thread that uses it."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="fullcount-sql")
+        self._connection: Connection | None = None
+        self.broken = False
+
+    async def open(self) -> None:
+        """Connect. Raises `SourceError`."""
+        try:
+            await self._in_thread(self._connect)
+        except DBAPIError as error:
+            self._thread.shutdown(wait=False)
+            raise source_error(error, "connecting", secret=self._database.secret) from None
+
+    def _connect(self) -> None:
+        self._connection = self._database.connect()
+        if self._database.is_postgres:
+            from fullcount.runtime.connectors.sql.postgres_types import exact_intervals
+
+            driver: Any = self._connection.connection.driver_connection
+            exact_intervals(driver)
+
+    async def run(self, work: Callable[[Connection], T]) -> T:
+        """Run `work` on the connection. Raises `DBAPIError`, and `SourceError` when the time for it is over.
+
+        After any failure the lane is `broken`: nobody should rely on what its connection still remembers.
+        """
+
+        def call() -> T:
+            if self._connection is None:
+                msg = "the lane is not open"
+                raise RuntimeError(msg)
+            return work(self._connection)
+
+        try:
+            async with asyncio.timeout(self._database.patience):
+                return await self._in_thread(call)
+        except TimeoutError:
+            self.broken = True
+            reason = Incompleteness(
+                code=Reason.TIME_BUDGET_EXCEEDED,
+                detail=f"a statement took longer than {self._database.patience:g} s (`statement_timeout`)",
+            )
+            raise SourceError(reason) from None
+        except BaseException:
+            self.broken = True
+            raise
+
+    async def _in_thread(self, call: Callable[[], T]) -> T:
+        future = asyncio.get_running_loop().run_in_executor(self._thread, call)
+        try:
+            return await asyncio.shield(future)
+        except asyncio.CancelledError:
+            await asyncio.to_thread(self._interrupt)
+            await asyncio.wait({future}, timeout=5)
+            if future.done() and not future.cancelled():
+                future.exception()  # it was interrupted; what it says no longer matters to anyone
+            raise
+
+    def _interrupt(self) -> None:
+        if self._connection is None or self._connection.closed:
+            return
+        driver: Any = self._connection.connection.driver_connection
+        if isinstance(driver, sqlite3.Connection):
+            driver.interrupt()
+        elif driver is not None:
+            driver.cancel_safe(timeout=2)
+
+    async def close(self) -> None:
+        """Disconnect; an open transaction is rolled back by that."""
+        if self._connection is not None:
+            connection, self._connection = self._connection, None
+            with suppress(DBAPIError):  # a connection that is already lost is closed enough
+                await self._in_thread(connection.close)
+        self._thread.shutdown(wait=False)
+
+
+class Lanes:
+    """A few lanes, opened when needed and kept for the next call."""
+
+    def __init__(self, database: Database, size: int = LANES) -> None:
+        self._database = database
+        self._free: list[Lane] = []
+        self._slots = asyncio.Semaphore(size)
+
+    @asynccontextmanager
+    async def lane(self) -> AsyncIterator[Lane]:
+        """Borrow a lane. Raises `SourceError` when connecting fails."""
+        async with self._slots:
+            lane = self._free.pop() if self._free else None
+            if lane is None:
+                lane = Lane(self._database)
+                await lane.open()
+            try:
+                yield lane
+            finally:
+                if lane.broken:
+                    await lane.close()
+                else:
+                    self._free.append(lane)
+
+    async def close(self) -> None:
+        """Close the lanes that nobody uses."""
+        while self._free:
+            await self._free.pop().close()
+
+
+def reading(database: Database, work: Callable[[Connection], T]) -> Callable[[Connection], T]:
+    """Wrap `work` into one transaction that is rolled back when it is done; a failure leaves that to the closing."""
+
+    def run(connection: Connection) -> T:
+        connection.exec_driver_sql(database.begin())
+        result = work(connection)
+        connection.exec_driver_sql("ROLLBACK")
+        return result
+
+    return run

@@ -1,0 +1,165 @@
+"""The reading side of an SQL source. It has no way to write: its transactions are read-only, its SQLite file too."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import TypeVar
+
+from sqlalchemy import ColumnElement, Connection, func, or_, select
+from sqlalchemy.exc import DBAPIError
+
+from fullcount.compiler.catalog import Resource
+from fullcount.compiler.types import Kind, Scalar
+from fullcount.compiler.values import Cell, Value
+from fullcount.runtime.connectors.base import Existence, Matches, Question, Reading, Scan, SourceError
+from fullcount.runtime.connectors.sql.config import SqlConfig, can_look_up
+from fullcount.runtime.connectors.sql.database import Database, Lane, Lanes, reading
+from fullcount.runtime.connectors.sql.described import Described, Descriptions
+from fullcount.runtime.connectors.sql.errors import source_error
+from fullcount.runtime.connectors.sql.identity import identity
+from fullcount.runtime.connectors.sql.rows import Rows
+from fullcount.runtime.connectors.sql.scan import SqlScan, open_scan
+from fullcount.runtime.connectors.sql.values import Values
+from fullcount.runtime.evidence.codes import Reason
+from fullcount.runtime.evidence.envelope import Incompleteness
+
+T = TypeVar("T")
+
+LOOKUP_ROWS = 10_000
+"""The most rows that a look-up returns; more make it incomplete."""
+
+
+class SqlReader:
+    """Reads tables. See `SourceReader`."""
+
+    def __init__(self, source: str, config: SqlConfig, database: Database) -> None:
+        self._source, self._config, self._database = source, config, database
+        self._lanes = Lanes(database)
+        self._values = Values(source, is_postgres=database.is_postgres, timezone=config.timezone)
+        self._tables = Descriptions(database, config.resources)
+
+    @classmethod
+    async def open(cls, source: str, config: SqlConfig) -> SqlReader:
+        """Connect. Raises `SourceError`, and `WorkspaceError` for an address that can't be used."""
+        reader = cls(source, config, Database(config, config.url, writing=False))
+        await reader.identity()
+        return reader
+
+    async def identity(self) -> Mapping[str, str]:
+        """See `SourceReader.identity`."""
+        return await self._ask("connecting", lambda connection: identity(connection, self._database, self._config))
+
+    @asynccontextmanager
+    async def scan(self, question: Question) -> AsyncIterator[Scan]:
+        """See `SourceReader.scan`. The scan has a connection of its own."""
+        settings = self._config.resources[question.resource.name]
+        lane = Lane(self._database)
+        try:
+            await lane.open()
+            try:
+                opened = await lane.run(
+                    lambda connection: open_scan(connection, self._database, question, settings, self._values)
+                )
+            except DBAPIError as error:
+                raise source_error(error, f"reading {settings.table}", secret=self._database.secret) from None
+            yield SqlScan(self._database, lane, question, self._values, opened)
+        finally:
+            await lane.close()
+
+    async def read(self, resource: Resource, key: tuple[Value, ...], fields: Sequence[str]) -> Reading:
+        """See `SourceReader.read`."""
+
+        def work(connection: Connection) -> Reading:
+            described = self._tables.of(connection, resource)
+            if described.hides_rows:
+                return Reading(Existence.UNKNOWN, reasons=(_hidden(described),))
+            table = Rows(resource, described, self._values)
+            rows = table.find(connection, table.with_key(key), fields, limit=2)
+            if len(rows) > 1:
+                detail = f"{described.place} has more than one row with this key"
+                return Reading(
+                    Existence.UNKNOWN, reasons=(Incompleteness(code=Reason.MALFORMED_RESPONSE, detail=detail),)
+                )
+            if len(rows) == 1:
+                return Reading(Existence.FOUND, rows[0])
+            if described.is_base:
+                return Reading(Existence.GONE)
+            detail = f"{described.place} is a {described.kind}: a row that it does not show may exist"
+            return Reading(Existence.UNKNOWN, reasons=(Incompleteness(code=Reason.EXISTENCE_UNKNOWN, detail=detail),))
+
+        return await self._ask(f"reading one row of {resource.name}", work)
+
+    async def lookup(self, resource: Resource, field: str, value: Value, fields: Sequence[str]) -> Matches:
+        """See `SourceReader.lookup`."""
+        if not can_look_up(resource.fields[field]):
+            msg = f"`{field}` can't be looked up by value"
+            raise ValueError(msg)
+
+        def work(connection: Connection) -> Matches:
+            described = self._tables.of(connection, resource)
+            if described.hides_rows:
+                return Matches((), complete=False, reasons=(_hidden(described),))
+            if not described.columns[field].readable:
+                detail = f"the column `{field}` of {described.place} may not be read with this credential"
+                return Matches(
+                    (), complete=False, reasons=(Incompleteness(code=Reason.VISIBILITY_RESTRICTED, detail=detail),)
+                )
+            table = Rows(resource, described, self._values)
+            condition = self._may_equal(table, field, value)
+            return _matches(table.find(connection, condition, fields, limit=LOOKUP_ROWS + 1), described)
+
+        return await self._ask(f"looking up `{field}` in {resource.name}", work)
+
+    async def count(self, resource: Resource) -> int:
+        """See `SourceReader.count`."""
+
+        def work(connection: Connection) -> int:
+            described = self._tables.of(connection, resource)
+            if described.hides_rows:
+                raise SourceError(_hidden(described))
+            counted: int = connection.execute(select(func.count()).select_from(described.table)).scalar_one()
+            return counted
+
+        return await self._ask(f"counting {resource.name}", work)
+
+    async def close(self) -> None:
+        """See `SourceReader.close`."""
+        await self._lanes.close()
+
+    async def _ask(self, doing: str, work: Callable[[Connection], T]) -> T:
+        try:
+            async with self._lanes.lane() as lane:
+                return await lane.run(reading(self._database, work))
+        except DBAPIError as error:
+            raise source_error(error, doing, secret=self._database.secret) from None
+
+    def _may_equal(self, table: Rows, field: str, value: Value) -> ColumnElement[bool]:
+        """Return the test for rows whose field has this value, or none, or on SQLite one of another type."""
+        declared = table.resource.fields[field]
+        column = table.described.table.c[field]
+        try:
+            test = or_(table.equal(field, value), column.is_(None))
+        except ValueError:
+            return column.is_(None)  # no row can have the value; those that have none are still to be told
+        if self._database.is_postgres:
+            return test
+        usual = "text" if declared.type == Scalar(Kind.TEXT) else "integer"
+        return or_(test, func.typeof(column) != usual)
+
+
+def _matches(rows: tuple[Mapping[str, Cell], ...], described: Described) -> Matches:
+    if len(rows) > LOOKUP_ROWS:
+        detail = f"more than {LOOKUP_ROWS:,} rows of {described.place} match, or have no value there"
+        reason = Incompleteness(code=Reason.CLIENT_LIMIT_REACHED, detail=detail, data={"value": LOOKUP_ROWS})
+        return Matches(rows[:LOOKUP_ROWS], complete=False, reasons=(reason,))
+    if not described.is_base:
+        detail = f"{described.place} is a {described.kind}: rows that it does not show may exist"
+        reason = Incompleteness(code=Reason.EXISTENCE_UNKNOWN, detail=detail)
+        return Matches(rows, complete=False, reasons=(reason,))
+    return Matches(rows, complete=True)
+
+
+def _hidden(described: Described) -> Incompleteness:
+    detail = f"row-level security is active on {described.place}: what this credential can't see may exist"
+    return Incompleteness(code=Reason.VISIBILITY_RESTRICTED, detail=detail, data={"table": described.place})
