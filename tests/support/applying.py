@@ -1,0 +1,167 @@
+"""A whole path to act on, over a real store and real snapshots: collect, certify, plan, approve, apply, undo.
+
+stage = Stage(tmp_path, Orphans(accounts=5))
+plan = await stage.approved()
+report = await stage.apply(plan)
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tests.support.acting import Orphans
+from ulid import ULID
+
+from fullcount.compiler.document import workflow_from_document
+from fullcount.runtime.act.apply import apply_plan
+from fullcount.runtime.act.context import ApplyContext, ApplyReport
+from fullcount.runtime.act.undo import undo_plan
+from fullcount.runtime.approve import approvals
+from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.collect.budget import Budget
+from fullcount.runtime.collect.loop import collect
+from fullcount.runtime.collect.snapshots import SnapshotStore
+from fullcount.runtime.connectors.base import Outcome
+from fullcount.runtime.evidence.certificate import Certificate, certify
+from fullcount.runtime.exit_codes import Exit
+from fullcount.runtime.plan.build import PlanInputs, build_plan
+from fullcount.runtime.store.store import Store
+from fullcount.runtime.store.views import RunKind, StoredPlan
+from fullcount.runtime.workspace.exemptions import Exemption
+
+ANA, BO = Person(70001, "ana"), Person(70002, "bo")
+ROLES = {"iam-admin": ("uid:70001", "uid:70002")}
+ENGINE = "0.1.0"
+
+
+class Stage:
+    """A world, a store and a folder of snapshots."""
+
+    def __init__(self, folder: Path, world: Orphans | None = None) -> None:
+        self.world = Orphans() if world is None else world
+        self.url = f"sqlite:///{folder / 'state.db'}"
+        self.store = Store.open(self.url, clock=self.world.clock)
+        self.snapshots = SnapshotStore(folder / "snapshots")
+        self.lists: dict[str, tuple[Exemption, ...]] = {"exemptions": ()}
+        self.versions = {"engine": ENGINE, "fake": "1"}
+
+    @property
+    def source(self) -> Any:
+        """Return the fake source: what was called, and what took effect."""
+        return self.world.source
+
+    async def plan(self) -> StoredPlan:
+        """Read, certify and plan what is due now, and keep the plan."""
+        world, store = self.world, self.store
+        workflow, proposal = world.workflow, world.workflow.proposals[0]
+        run_id = store.begin_run(workflow.name, RunKind.PLAN, ANA)
+        envelopes, certificates = [], []
+        for inventory in workflow.inventories.values():
+            envelope = await collect(
+                world.source,
+                inventory,
+                world.resources[inventory.source, inventory.resource],
+                bindings=world.bindings,
+                snapshots=self.snapshots,
+                budget=Budget(sleep=world.clock.sleep, monotonic=world.clock.monotonic),
+                clock=world.clock,
+            )
+            certificate = certify(
+                inventory,
+                workflow.verifies[inventory.name],
+                envelope,
+                previous_rows=None,
+                agreed_count=None,
+                used_fields=frozenset(),
+                at=world.clock(),
+            )
+            assert isinstance(certificate, Certificate), certificate
+            envelopes.append(envelope)
+            certificates.append(certificate.doc)
+        document = build_plan(
+            PlanInputs(
+                workflow=workflow,
+                proposal=proposal,
+                approval=workflow.approvals[0],
+                act=workflow.acts[0] if workflow.acts else None,
+                certificates=certificates,
+                envelopes=envelopes,
+                snapshots=self.snapshots,
+                bindings=world.bindings,
+                target={"fake": dict(world.source.facts)},
+                engine_version=ENGINE,
+                connector_versions={"fake": "1"},
+                exemptions=self.lists,
+                authors=["uid:70009"],
+                plan_id=str(ULID()),
+                run_id=run_id,
+                created_by="uid:70009",
+                created_at=world.clock(),
+            )
+        )
+        stored = store.save_plan(document)
+        store.finish_run(run_id, "planned", Exit.WAITING_FOR_APPROVAL, {})
+        return stored
+
+    def approve(self, plan: StoredPlan, *people: Person) -> StoredPlan:
+        """Let people agree (ana, if nobody is named) and return the plan as it stands then."""
+        for person in people or (ANA,):
+            approvals.give(self.store, plan, self.world.workflow.approvals[0], ROLES, person)
+        return self.store.load_plan(plan.document.plan_id)
+
+    async def approved(self) -> StoredPlan:
+        """Return a plan of what is due now, approved."""
+        return self.approve(await self.plan())
+
+    def context(self, plan: StoredPlan, **changes: Any) -> ApplyContext:
+        """Return what an apply of the plan needs; the workflow is the one stored in the plan."""
+
+        async def open_actor(source: str) -> Any:
+            assert source == "fake"
+            return self.world.source
+
+        context = ApplyContext(
+            store=self.store,
+            plan=self.store.load_plan(plan.document.plan_id),
+            workflow=workflow_from_document(plan.document.program),
+            person=BO,
+            reader=self.world.reader,
+            open_actor=open_actor,
+            resources=self.world.resources,
+            snapshots=self.snapshots,
+            exemptions=lambda name: self.lists[name],
+            versions=self.versions,
+            clock=self.world.clock,
+            monotonic=self.world.clock.monotonic,
+            sleep=self.world.clock.sleep,
+        )
+        return replace(context, **changes)
+
+    async def apply(self, plan: StoredPlan, **changes: Any) -> ApplyReport:
+        """Apply the plan as it stands in the store."""
+        report = await apply_plan(self.context(plan, **changes))
+        assert report.sums_hold
+        assert report.candidates == plan.document.sums.candidates
+        return report
+
+    async def undo(self, plan: StoredPlan, **changes: Any) -> ApplyReport:
+        """Undo the plan as it stands in the store."""
+        report = await undo_plan(self.context(plan, **changes))
+        assert report.sums_hold
+        return report
+
+
+def figures(report: ApplyReport) -> dict[str, int]:
+    """Return the counts that are not zero, by name."""
+    return {outcome.value: number for outcome, number in report.counts.items() if number > 0}
+
+
+def row(report: ApplyReport, key: str) -> Any:
+    """Return the outcome of one object."""
+    (found,) = [each for each in report.rows if each.key == (key,)]
+    return found
+
+
+__all__ = ["ANA", "BO", "Outcome", "Stage", "figures", "row"]
