@@ -78,7 +78,7 @@ def document(
     undecided = (UndecidedRow(key=("svc-dark",), missing=("owner: forbidden",)),) if undecided is None else undecided
     if kept is None:
         kept = (
-            KeptGroup(reason="rule is false", count=94, examples=(("svc-mailer",), ("svc-web",))),
+            KeptGroup(reason="not matched by the rule", count=94, examples=(("svc-mailer",), ("svc-web",))),
             KeptGroup(reason="exempted by list `exemptions`", count=2, examples=(("svc-vault",),)),
         )
     n_kept = sum(group.count for group in kept)

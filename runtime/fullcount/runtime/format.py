@@ -136,7 +136,7 @@ def _scalar(known: Any, kind: Kind) -> str:
         case Kind.DURATION:
             return length(timedelta(microseconds=known)) if abs(known) < 10**17 else f"{known} us"
         case Kind.TIMESTAMP:
-            return _calendar(lambda: moment(_EPOCH + timedelta(microseconds=known)), f"@{known}")
+            return _calendar(lambda: f"{_EPOCH + timedelta(microseconds=known):%Y-%m-%d %H:%M}Z", f"@{known}")
         case Kind.DATE:
             return _calendar(lambda: day((_EPOCH + timedelta(days=known)).date()), f"@{known}")
         case _:

@@ -8,7 +8,7 @@ and never take a part that was not handed to it as empty.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -30,6 +30,7 @@ from fullcount.runtime.plan.digest import check_document, sealed
 from fullcount.runtime.plan.document import (
     CertificateDoc,
     KeptGroup,
+    Measurement,
     PlanDocument,
     PlanRow,
     Since,
@@ -70,6 +71,7 @@ class PlanInputs:
     created_by: str
     created_at: datetime
     previous: PlanDocument | None = None
+    measurements: Mapping[str, Measurement] = field(default_factory=dict)
 
 
 def build_plan(inputs: PlanInputs) -> PlanDocument:
@@ -272,6 +274,7 @@ def _document(
             authors=tuple(sorted(inputs.authors)),
             certificates=tuple(certificates),
             envelopes=tuple(inputs.envelopes),
+            measurements=dict(inputs.measurements),
             caps=caps_for(
                 None if limit is None else limit.count,
                 None if limit is None else limit.percent,

@@ -14,7 +14,9 @@ from pydantic import AwareDatetime, Field
 from fullcount.compiler.values import FieldState
 from fullcount.runtime.evidence.envelope import Envelope, Wire
 
-CLOCK_PARTS: frozenset[str] = frozenset({"plan_id", "run_id", "created_at", "now", "created_by", "digest", "envelopes"})
+CLOCK_PARTS: frozenset[str] = frozenset(
+    {"plan_id", "run_id", "created_at", "now", "created_by", "digest", "envelopes", "measurements"}
+)
 """Top-level parts that the digest leaves out. The envelopes' lasting facts stand in `certificates`."""
 
 
@@ -41,6 +43,13 @@ class CertificateDoc(Wire):
     end_marker: str
     count_agrees: str | None = None
     accepted_warnings: tuple[str, ...] = ()
+
+
+class Measurement(Wire):
+    """What a certificate was issued on besides its reading; it differs from night to night for equal evidence."""
+
+    previous_rows: int | None = None
+    agreed_count: int | None = None
 
 
 class PlanRow(Wire):
@@ -141,6 +150,8 @@ class PlanDocument(Wire):
     """Who wrote the rule and who made the plan (`uid:…`): they never count for `not by author`."""
     certificates: tuple[CertificateDoc, ...]
     envelopes: tuple[Envelope, ...]
+    measurements: dict[str, Measurement] = Field(default_factory=dict)
+    """By inventory: with them each certificate can be issued again from its envelope."""
     caps: Caps
     sums: Sums
     rows: tuple[PlanRow, ...]

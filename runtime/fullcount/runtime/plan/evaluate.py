@@ -216,7 +216,7 @@ class Evaluation:
 
     def kept(self) -> list[Kept]:
         """Return the kept objects, grouped by the reason; the rule's own first."""
-        groups = [self._group("the rule is false", "\"$class\" = 'rule'")]
+        groups = [self._group("not matched by the rule", "\"$class\" = 'rule'")]
         groups += [
             self._group(reason, f'"$class" = \'listed\' AND "$entry" IN ({", ".join(map(str, numbers))})')
             for reason, numbers in self._entries_by_reason().items()

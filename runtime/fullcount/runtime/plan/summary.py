@@ -6,6 +6,7 @@ never tell different stories. Nothing here decides anything.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from fullcount.runtime.text import one_line, plain
 KEY_WIDTH = 60
 """Longer keys are shortened in the middle on screens; the CSV has them whole."""
 VALUE_WIDTH = 80
+_FIELD = re.compile(r"\w+\.(\w+)", re.ASCII)
 
 
 class Tone(StrEnum):
@@ -40,7 +42,7 @@ class Verdict:
     """The first line: a word, and what it means here."""
 
     word: str
-    detail: str
+    details: tuple[str, ...]
     tone: Tone
 
 
@@ -51,6 +53,8 @@ class EvidenceLine:
     inventory: str
     resource: str
     facts: tuple[str, ...]
+    end: str
+    """The affirmative sign of the end that was seen."""
     warnings: tuple[str, ...]
 
 
@@ -95,6 +99,8 @@ class Summary:
     closest: str | None
     act: tuple[tuple[str, str], ...]
     notes: tuple[str, ...]
+    next_step: str | None
+    """The command that a reader of a plan that waits would type."""
     short: str
     plan_id: str
 
@@ -121,12 +127,13 @@ def summarise(doc: PlanDocument, status: ReviewStatus, rows: int | None = None) 
         ),
         rule=one_line(doc.rule),
         parameters=tuple((plain(name), plain(_word(value))) for name, value in sorted(doc.parameters.items())),
-        columns=tuple(one_line(label) for label in labels),
+        columns=tuple(_heading(label) for label in labels),
         rows=tuple(_row_line(row, labels) for row in doc.rows[:rows]),
         near=tuple(f"{plain(item.change)} -> {fmt.count(item.candidates)}" for item in doc.sensitivity),
         closest=None if closest is None else plain(closest),
         act=_act(doc.act),
         notes=tuple(plain(note) for note in doc.notes),
+        next_step=f"fullcount approve {plain(doc.plan_id)}" if verdict(doc, status).tone is Tone.ASK else None,
         short=short_digest(doc.digest),
         plan_id=plain(doc.plan_id),
     )
@@ -140,37 +147,39 @@ def verdict(doc: PlanDocument, status: ReviewStatus) -> Verdict:
     candidates = fmt.count(doc.sums.candidates)
     match status.state:
         case _ if not doc.sums.hold:
-            return Verdict("INVALID", "the sums of this plan do not hold, nothing may follow from it", Tone.STOP)
+            return Verdict("INVALID", ("the sums of this plan do not hold, nothing may follow from it",), Tone.STOP)
         case "over_cap":
             allowed = "none is" if doc.caps.effective == 0 else f"at most {fmt.count(doc.caps.effective)} are"
-            return Verdict("OVER CAP", f"{candidates} selected, {allowed} allowed: this can't be approved", Tone.STOP)
+            return Verdict(
+                "OVER CAP", (f"{candidates} selected, {allowed} allowed: this can't be approved",), Tone.STOP
+            )
         case "superseded":
-            return Verdict("SUPERSEDED", "a newer plan of this proposal has replaced it", Tone.STOP)
+            return Verdict("SUPERSEDED", ("a newer plan of this proposal has replaced it",), Tone.STOP)
         case "expired":
-            return Verdict("EXPIRED", "its approval is too old: plan again", Tone.STOP)
+            return Verdict("EXPIRED", ("its approval is too old: plan again",), Tone.STOP)
         case "applying":
-            return Verdict("APPLYING", "it is being acted on", Tone.GO)
+            return Verdict("APPLYING", ("it is being acted on",), Tone.GO)
         case "applied":
-            return Verdict("APPLIED", "a plan is used once", Tone.DONE)
+            return Verdict("APPLIED", ("a plan is used once",), Tone.DONE)
         case "report":
-            return Verdict("REPORT", "this workflow has no act: there is nothing to approve", Tone.DONE)
+            return Verdict("REPORT", ("this workflow has no act: there is nothing to approve",), Tone.DONE)
         case "approved" | "waiting" if doc.sums.candidates == 0:
-            return Verdict("NOTHING TO DO", "no object is selected", Tone.DONE)
+            return Verdict("NOTHING TO DO", ("no object is selected",), Tone.DONE)
         case "approved":
             return Verdict("APPROVED", _approved(status), Tone.GO)
         case "waiting":
             return Verdict("NEEDS APPROVAL", _waiting(status), Tone.ASK)
         case other:
-            return Verdict(plain(other).upper().replace("_", " "), "nothing may be done with it", Tone.STOP)
+            return Verdict(plain(other).upper().replace("_", " "), ("nothing may be done with it",), Tone.STOP)
 
 
-def _approved(status: ReviewStatus) -> str:
+def _approved(status: ReviewStatus) -> tuple[str, ...]:
     people = ", ".join(plain(name) for quorum in status.quorums for name in quorum.given)
     by = f"{status.given} of {status.needed}" + (f" by {people}" if people else "")
-    return by if status.expires_at is None else f"{by} · expires {fmt.weekday_moment(status.expires_at)}"
+    return (by,) if status.expires_at is None else (by, f"expires {fmt.weekday_moment(status.expires_at)}")
 
 
-def _waiting(status: ReviewStatus) -> str:
+def _waiting(status: ReviewStatus) -> tuple[str, ...]:
     parts = [f"{status.given} of {status.needed}"]
     given = [plain(name) for quorum in status.quorums for name in quorum.given]
     if len(given) > 0:
@@ -178,7 +187,7 @@ def _waiting(status: ReviewStatus) -> str:
     missing = [_next(quorum) for quorum in status.quorums if len(quorum.given) < quorum.needed]
     if len(missing) > 0:
         parts.append(f"next: {' and '.join(missing)}{_but_not(status)}")
-    return " · ".join(parts)
+    return tuple(parts)
 
 
 def _next(quorum: QuorumView) -> str:
@@ -237,6 +246,7 @@ def evidence_lines(doc: PlanDocument) -> list[EvidenceLine]:
             inventory=plain(held.inventory),
             resource=plain(f"{held.source}.{held.resource}"),
             facts=tuple(_facts(held, envelopes.get(held.inventory), doc.created_at)),
+            end=plain(held.end_marker),
             warnings=tuple(plain(warning) for warning in held.accepted_warnings),
         )
         for held in doc.certificates
@@ -245,11 +255,10 @@ def evidence_lines(doc: PlanDocument) -> list[EvidenceLine]:
 
 def _facts(held: CertificateDoc, envelope: Envelope | None, at: datetime) -> list[str]:
     facts = [fmt.counted(held.rows, "row"), *(plain(claim) for claim in held.claims)]
-    facts.append(f"end seen: {plain(held.end_marker)}")
     if held.count_agrees is not None:
         facts.append(f"count agrees ({plain(held.count_agrees)})")
     if envelope is not None:
-        facts.append(f"read {fmt.length(at - envelope.scope.started_at)} before the plan")
+        facts.append(f"{fmt.length(at - envelope.scope.started_at)} old")
     return facts
 
 
@@ -272,8 +281,10 @@ def _caps(doc: PlanDocument) -> str:
 def _since(doc: PlanDocument) -> str | None:
     if doc.since is None:
         return None
+    new, gone = doc.since.new, doc.since.gone
     return (
-        f"since {fmt.moment(doc.since.created_at)}  +{fmt.count(doc.since.new)} new  -{fmt.count(doc.since.gone)} gone"
+        f"since {fmt.moment(doc.since.created_at)}:"
+        f" {'+' if new > 0 else ''}{fmt.count(new)} new, {'-' if gone > 0 else ''}{fmt.count(gone)} gone"
     )
 
 
@@ -292,6 +303,12 @@ def undecided_groups(doc: PlanDocument) -> tuple[Group, ...]:
 
 def _labels(rows: Sequence[PlanRow]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(label for row in rows for label in row.shown))
+
+
+def _heading(label: str) -> str:
+    """Return what stands over a column: a plain field without the name of the row, anything else as written."""
+    field = _FIELD.fullmatch(label)
+    return one_line(label) if field is None else field[1].replace("_", " ")
 
 
 def _row_line(row: PlanRow, labels: Sequence[str]) -> RowLine:
