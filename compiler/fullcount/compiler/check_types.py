@@ -13,6 +13,7 @@ from dataclasses import replace
 from fullcount.compiler import ir, program
 from fullcount.compiler.environment import Context, Env, Place
 from fullcount.compiler.expressions import Checker
+from fullcount.compiler.inventories import check_recreation
 from fullcount.compiler.names import BoundInventory
 from fullcount.compiler.operations import Target, check_act_calls
 from fullcount.compiler.polarity import Polarity
@@ -190,6 +191,7 @@ def check_act(
     base = None if declared is None else names.inventories.get(declared.inventory.text)
     if declared is None or base is None:
         return None
+    check_recreation(base.decl, base.resource, decl, checker.context.sink)
     env = Env(Place.ARGUMENT, rows={declared.row.text: base}, polarity=Polarity.MIXED)
     env = replace(env, lenient=True) if proposal is None else env.knowing(facts_when(proposal.where, True))
     return check_act_calls(checker, decl, Target(base, declared.row.text), env)

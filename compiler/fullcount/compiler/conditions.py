@@ -29,7 +29,7 @@ def conjunction_or_disjunction(checker: Checker, node: tree.Binary, env: Env) ->
         item = checker.condition(part, env)
         if item is None:
             failed = True
-            env = replace(env, lenient=True)
+            env = replace(env, lenient=env.lenient or _speaks_of_presence(part))
             continue
         items.extend(item.items if isinstance(item, made) else (item,))
         env = env.knowing(facts_when(item, operator == "and"))
@@ -47,6 +47,21 @@ def _chain(node: tree.Expr, operator: str) -> list[tree.Expr]:
         else:
             parts.append(part)
     return parts
+
+
+def _speaks_of_presence(node: tree.Expr) -> bool:
+    """Whether a part that failed may have said what is present, so that the parts behind it can't be judged."""
+    match node:
+        case tree.StateTest():
+            return True
+        case tree.Unary(operator="not", operand=operand):
+            return _speaks_of_presence(operand)
+        case tree.Binary(operator="and" | "or"):
+            return any(_speaks_of_presence(part) for part in _chain(node, node.operator))
+        case tree.Binary(left=left, right=right):
+            return any(isinstance(side, tree.Else) and isinstance(side.fallback, tree.Never) for side in (left, right))
+        case _:
+            return False
 
 
 def negation(checker: Checker, node: tree.Unary, env: Env) -> ir.Expr | None:

@@ -176,6 +176,21 @@ def _incarnation(name: tree.Name, resource: Resource, fields: Mapping[str, Field
         )
 
 
+def check_recreation(decl: tree.InventoryDecl, resource: Resource, act: tree.ActDecl, sink: Diagnostics) -> None:
+    """Report an act on objects whose recreation the source could show, but the inventory does not ask for."""
+    if resource.incarnation is None or decl.incarnation is not None:
+        return
+    error(
+        sink,
+        "FC107",
+        f"`{decl.name.text}` is acted on without saying what tells a recreated object",
+        decl.name.span,
+        labels=(Label(act.proposal.span, "acted on here"),),
+        why="an object made anew under the same key would pass for the one that was approved",
+        help=f"add to the inventory:  incarnation {resource.incarnation}",
+    )
+
+
 def _declare(name: str, decl: tree.InventoryDecl, resource: Resource) -> str:
     """Return help that adds a field the source has but the inventory did not ask for; empty if it has no such field."""
     if name not in resource.fields:

@@ -49,8 +49,7 @@ def _check_promise(
             use.head,
             note=_absence_note(context.quote(use.head), name),
             labels=read_here,
-            why=f"a page that was cut off would make every missing record of `{name}` look as if it did not exist, "
-            f"and select the `{proposal.inventory}` that depend on it",
+            why=f"a page that was cut off would make every missing record of `{name}` look as if it did not exist",
             help=help_text,
         )
     elif use.direction is Direction.BASE and Complete() in missing:
@@ -79,7 +78,7 @@ def _check_promise(
 def _absence_note(head: str, name: str) -> str:
     if head.startswith(("no ", "some ")):
         return (
-            "also true for everyone whose record was not returned"
+            "true for everyone whose record was not returned"
             if head.startswith("no ")
             else ("under a negation: a record that was not returned turns the test around")
         )

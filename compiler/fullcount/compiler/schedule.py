@@ -19,7 +19,9 @@ from fullcount.dsl.source import Span
 DEFAULT_TIMEZONE = "UTC"
 MAX_FIRES_A_DAY = 24
 _SHOWN_FIRES = 5
+_COUNTED_FIRES = 1441
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LATEST = datetime(9990, 1, 1, tzinfo=UTC)
 _REFERENCE = datetime(2024, 1, 1, tzinfo=UTC)
 """Checks must not depend on the day they run: they look at the fires from this Monday on."""
 
@@ -39,10 +41,11 @@ def next_fires(schedule: Schedule, after: datetime, count: int) -> list[datetime
     """
     if after.tzinfo is None:
         raise ValueError("`after` needs a time zone")
-    return list(islice(_fires(schedule, after), count))
+    return list(islice(fires(schedule, after), count))
 
 
-def _fires(schedule: Schedule, after: datetime) -> Iterator[datetime]:
+def fires(schedule: Schedule, after: datetime) -> Iterator[datetime]:
+    """Yield the fire times strictly after `after` (aware), in the schedule's time zone. Raises ScheduleError."""
     zone = _zone(schedule.timezone)
     if schedule.cron is not None:
         yield from _cron_fires(schedule.cron, after.astimezone(zone))
@@ -50,10 +53,10 @@ def _fires(schedule: Schedule, after: datetime) -> Iterator[datetime]:
         period = timedelta(microseconds=schedule.every)
         if period <= timedelta(0):
             raise ScheduleError("a period must be longer than nothing", "cron")
-        fire = _EPOCH + ((after - _EPOCH) // period + 1) * period
-        while True:
-            yield fire.astimezone(zone)
-            fire += period
+        number = (after - _EPOCH) // period + 1
+        while number * period <= _LATEST - _EPOCH:
+            yield (_EPOCH + number * period).astimezone(zone)
+            number += 1
 
 
 def _cron_fires(cron: str, after: datetime) -> Iterator[datetime]:
@@ -96,7 +99,8 @@ def check_schedule(decl: tree.ScheduleClause, sink: Diagnostics) -> Schedule | N
         if len(first) == 0:
             raise ScheduleError("it never fires", "cron")
         until = first[0] + timedelta(days=1)
-        in_a_day = list(takewhile(lambda fire: fire < until, _fires(schedule, first[0] - timedelta(seconds=1))))
+        following = takewhile(lambda fire: fire < until, fires(schedule, first[0] - timedelta(microseconds=1)))
+        in_a_day = list(islice(following, _COUNTED_FIRES))
     except ScheduleError as problem:
         _unreadable(decl, problem, sink)
         return None
@@ -131,8 +135,8 @@ def _too_often(decl: tree.ScheduleClause, fires: list[datetime], sink: Diagnosti
         sink,
         "FC507",
         f"this schedule fires {len(fires)} times a day: {shown}, …"
-        if len(fires) < 10_000
-        else "this schedule fires all day long",
+        if len(fires) < _COUNTED_FIRES
+        else "this schedule fires more than once a minute",
         _span(decl, "cron"),
         why="each run reads every source in full; `*` in the first part means every minute",
         help='write `"0 1 * * *"` for once a day at 01:00',
