@@ -52,7 +52,7 @@ def certify(
     previous_rows: int | None,
     agreed_count: int | SourceError | None,
     used_fields: frozenset[str],
-    accepted: frozenset[WarningCode],
+    accepted: frozenset[WarningCode] = frozenset(),
     at: datetime,
 ) -> Certificate | Refusal:
     """Certify a reading at an instant, or refuse with everything that is missing.
@@ -104,6 +104,24 @@ def certify(
         agreed_count=counted if isinstance(counted, int) else None,
         used_fields=tuple(sorted(used_fields)),
         accepted=tuple(sorted(accepted)),
+    )
+
+
+def restore(doc: CertificateDoc, envelope: Envelope, *, max_age: float | None) -> Certificate:
+    """Return the certificate that a stored plan carries, with the reading that it names.
+
+    What a later use can work out again, it does (`satisfy.unmet`). The count and the change were compared with numbers
+    of that time; the plan's digest vouches that the comparison held.
+    """
+    return Certificate(
+        inventory=doc.inventory,
+        envelope=envelope,
+        held=tuple(Held(claim=claim, measured="when the plan was made") for claim in doc.claims),
+        doc=doc,
+        observed_at=envelope.scope.started_at,
+        max_age=max_age,
+        agreed_count=None if doc.count_agrees is None else doc.distinct_keys,
+        accepted=tuple(WarningCode(code) for code in doc.accepted_warnings),
     )
 
 

@@ -84,8 +84,9 @@ class HasApproval(Protocol):
         ...
 
 
-Produced = Envelope | Certificate | HasEnvelope | PlanDocument | HasPlan | HasApproval
-"""What a stage hands to the next."""
+Produced = object
+"""What a stage hands to the next: an envelope, a certificate, a plan, an approval, … `unmet` knows the kinds that edges
+ask for; any other kind meets nothing."""
 
 
 def unmet(requirement: Requirement, evidence: Produced, at: datetime) -> tuple[Finding, ...]:
