@@ -1,0 +1,29 @@
+"""`fullcount apply`: recheck and act on each object of an approved plan, once."""
+
+from __future__ import annotations
+
+import typer
+
+from fullcount.runtime.cli.options import AsJson, PlanId
+
+
+def apply(plan: PlanId, as_json: AsJson = False) -> None:
+    """Act on what an approved plan lists; each object is read again right before.
+
+    Called again it does nothing twice: what was cut off is gone on with, what is done stays done.
+    """
+    from fullcount.runtime.cli.acting import run_to_its_end
+    from fullcount.runtime.cli.reports import apply_report
+    from fullcount.runtime.cli.screen import show, show_json
+    from fullcount.runtime.cli.session import session
+
+    with session() as here:
+        end = run_to_its_end(lambda stop, tell: here.engine.apply(plan, here.person, stop=stop, progress=tell), as_json)
+        head = here.store.head()
+    if as_json:
+        from fullcount.runtime.cli.acting import end_document
+
+        show_json(end_document(end))
+    else:
+        show(apply_report(end, head))
+    raise typer.Exit(int(end.exit))

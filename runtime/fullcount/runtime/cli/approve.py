@@ -1,0 +1,107 @@
+"""`fullcount approve`: one person's yes to one plan, by its digest."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fullcount.runtime.cli.options import AsJson, PlanId
+
+if TYPE_CHECKING:
+    from fullcount.runtime.approve.approvals import ApprovalStatus
+    from fullcount.runtime.approve.identity import Person
+    from fullcount.runtime.engine import Engine
+    from fullcount.runtime.store.views import StoredPlan
+
+
+def approve(
+    plan: PlanId,
+    digest: Annotated[
+        str | None, typer.Option("--digest", help="The digest that you decide over, as the plan shows it.")
+    ] = None,
+    revoke: Annotated[str | None, typer.Option("--revoke", help="Take the approval back, and say why.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Agree to one plan. You decide over a digest: the exact objects, evidence, rule and caps that you saw.
+
+    Who you are comes from the operating system. At a terminal you are shown the plan and asked for its digest; a script
+    must say it.
+    """
+    from fullcount.runtime.cli.screen import show, show_json
+    from fullcount.runtime.cli.session import session
+    from fullcount.runtime.workflow_files import UsageError
+
+    with session() as here:
+        stored = here.store.load_plan(plan)
+        if revoke is not None:
+            if not revoke.strip():
+                raise UsageError("FC696", "an approval is taken back with a reason", help='--revoke "why"')
+            here.store.revoke_approval(stored.document.plan_id, here.person, revoke.strip())
+            status = here.engine.approval_status(stored)
+        else:
+            status = here.engine.give_approval(
+                stored, here.person, whole_digest(stored, digest or _asked(here.engine, stored, here.person))
+            )
+    if as_json:
+        show_json(None if status is None else status_document(status))
+        return
+    from fullcount.runtime.cli.reports import approval_report
+
+    show(approval_report(stored, status))
+
+
+def whole_digest(stored: StoredPlan, given: str) -> str:
+    """Return the plan's digest if `given` is it, or its short form; else `given` itself, which the store refuses."""
+    from fullcount.runtime.plan.digest import short_digest
+
+    whole = stored.document.digest
+    return whole if given in {whole, short_digest(whole)} else given
+
+
+def _asked(engine: Engine, stored: StoredPlan, person: Person) -> str:
+    from fullcount.runtime.plan.digest import short_digest
+    from fullcount.runtime.workflow_files import UsageError
+
+    short = short_digest(stored.document.digest)
+    if not sys.stdin.isatty():
+        # Without a person at a terminal there is no yes: not by default, not by silence.
+        raise UsageError(
+            "FC696",
+            "nobody is at a terminal to look at the plan, and no digest was given",
+            help=f"look at it with `fullcount show {stored.document.plan_id}`, then say `--digest …`",
+        )
+    from fullcount.runtime.cli.reports import stored_plan_report
+    from fullcount.runtime.cli.screen import show
+
+    show(stored_plan_report(stored, engine.approval_status(stored), person))
+    typed: str = typer.prompt("to approve exactly this plan, type its digest", default="", show_default=False)
+    if typed.strip() not in {short, stored.document.digest}:
+        raise UsageError("FC696", "that is not this plan's digest; nothing was approved")
+    return typed.strip()
+
+
+def status_document(status: ApprovalStatus) -> dict[str, Any]:
+    """Return how far an approval has come, as JSON. The key is never part of it."""
+    return {
+        "plan_id": status.plan_id,
+        "digest": status.digest,
+        "approved": status.approved,
+        "state": status.state,
+        "missing": status.missing,
+        "expires_at": None if status.expires_at is None else status.expires_at.isoformat(),
+        "quorums": [
+            {
+                "role": quorum.role,
+                "needed": quorum.needed,
+                "have": quorum.have,
+                "not_by_author": quorum.not_by_author,
+                "eligible": [person.principal for person in quorum.eligible],
+            }
+            for quorum in status.quorums
+        ],
+        "votes": [
+            {"by": vote.person.principal, "at": vote.at.isoformat(), "lapsed": vote.lapsed} for vote in status.votes
+        ],
+    }

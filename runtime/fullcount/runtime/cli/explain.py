@@ -1,0 +1,64 @@
+"""`fullcount explain CODE`: what a code means, why it matters, and what to do."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from fullcount.runtime.cli.options import AsJson
+from fullcount.runtime.exit_codes import Exit
+
+
+def explain(
+    code: Annotated[str, typer.Argument(help="FC301, RESULT_LIMIT_REACHED, STALE_INDEX, PRECONDITION_FAILED, …")],
+    as_json: AsJson = False,
+) -> None:
+    """Explain a code: of the language, of a source's answer, or of an act."""
+    from fullcount.dsl.codes import CODES
+
+    wanted = code.strip().upper()
+    if wanted in CODES:
+        entry = CODES[wanted]
+        if as_json:
+            typer.echo(
+                json.dumps(
+                    {
+                        "code": entry.id,
+                        "title": entry.title,
+                        "severity": entry.severity,
+                        "explanation": entry.explanation,
+                        "wrong": entry.wrong,
+                        "right": entry.right,
+                    },
+                    indent=2,
+                )
+            )
+            return
+        typer.echo(f"{entry.id}  {entry.title}\n\n{entry.explanation.strip()}")
+        for heading, example in (("wrong", entry.wrong), ("right", entry.right)):
+            if example.strip():
+                typer.echo(f"\n{heading}:\n\n" + "\n".join(f"    {line}" for line in example.strip("\n").split("\n")))
+        return
+
+    from fullcount.runtime.evidence.explain import explain_text
+
+    text = explain_text(wanted)
+    if text is not None:
+        typer.echo(json.dumps({"code": wanted, "explanation": text}, indent=2) if as_json else f"{wanted}\n\n{text}")
+        return
+    typer.echo(_unknown(wanted), err=True)
+    raise typer.Exit(int(Exit.USAGE))
+
+
+def _unknown(code: str) -> str:
+    from difflib import get_close_matches
+
+    from fullcount.dsl.codes import CODES
+    from fullcount.runtime.evidence.codes import ActReason, Reason, WarningCode
+
+    known = [*CODES, *Reason, *WarningCode, *ActReason]
+    close = get_close_matches(code, known, n=3, cutoff=0.6)
+    hint = f"; did you mean {' or '.join(f'`{c}`' for c in close)}?" if close else ""
+    return f"there is no code `{code}`{hint}"

@@ -1,0 +1,124 @@
+"""`fullcount init`: a workspace that can be checked at once."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fullcount.runtime.cli.options import AsJson
+
+CONFIGURATION = """\
+# What this workspace may read and act on. `fullcount check` needs this file only; it connects to nothing.
+[workspace]
+name = "{name}"
+
+# One source is one connection. Credentials are named by reference, never written here:
+#   url = {{ env = "DIRECTORY_URL" }}     or     url = {{ file = "/run/secrets/directory" }}
+# `act_url` holds the credentials for acting; reading never uses them.
+[sources.directory]
+connector = "sql"
+url = "sqlite:///directory.db"
+timezone = "UTC"
+
+[sources.directory.resources.accounts]
+table = "accounts"
+key = ["id"]
+version = "row_version"
+fields = {{ id = "text", owner = "text?", last_login = "timestamp?", created = "timestamp", locked = "bool", row_version = "int" }}
+writable = ["locked"]
+
+# Who may approve: user names of this system, or "uid:1000".
+[roles]
+operators = ["uid:{uid}"]
+
+[exemptions]
+exemptions = "exemptions.toml"
+"""
+
+EXEMPTIONS = """\
+# Objects that stay whatever a rule says. Each needs an owner, a reason and a last day.
+#
+# [[exemption]]
+# key = "svc-billing"
+# owner = "payments"
+# reason = "runs once a quarter"
+# expires = 2027-03-31
+"""
+
+WORKFLOW = """\
+workflow lock_idle_accounts {
+  describe "Lock accounts that nobody has used for a long time."
+  owner    "operators"
+
+  param idle: duration = 90d
+
+  inventory accounts from directory.accounts {
+    key    id
+    fields { id: text, owner: text?, last_login: timestamp?, created: timestamp, locked: bool }
+  }
+
+  verify accounts { complete, fresh within 1h }
+
+  propose lock from accounts as a {
+    where not a.locked
+      and (a.last_login else a.created) < now - idle
+    except in exemptions
+    limit 50, 5%
+    show  a.owner, a.last_login
+  }
+
+  approve lock { 1 of role "operators", expires after 3d }
+
+  act lock with directory.update(id: a.id, locked: true) {
+    undo directory.update(id: a.id, locked: false)
+    stop after 3 failures
+  }
+}
+"""
+
+IGNORED = "# state and snapshots of Fullcount\n.fullcount/\n"
+
+
+def init(
+    folder: Annotated[Path, typer.Argument(help="Where; it is made if it is not there.")] = Path(),
+    as_json: AsJson = False,
+) -> None:
+    """Make a workspace: fullcount.toml, a first workflow, an empty exemption list. Overwrites nothing."""
+    from fullcount.runtime.cli.screen import show_json
+    from fullcount.runtime.workflow_files import UsageError
+
+    root = folder.resolve()
+    files = {
+        root / "fullcount.toml": CONFIGURATION.format(name=_name(root), uid=os.getuid()),
+        root / "exemptions.toml": EXEMPTIONS,
+        root / "workflows" / "lock_idle_accounts.fcw": WORKFLOW,
+        root / ".gitignore": IGNORED,
+    }
+    standing = [path for path in files if path.exists() and path.name != ".gitignore"]
+    if standing:
+        raise UsageError(
+            "FC698",
+            f"`{standing[0]}` is there already; nothing was written",
+            help="name another folder, or move what is there out of the way",
+        )
+    made = []
+    for path, text in files.items():
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+            made.append(path)
+    if as_json:
+        show_json({"root": str(root), "made": [str(path.relative_to(root)) for path in made]})
+        return
+    typer.echo(f"made a workspace in {root}")
+    for path in made:
+        typer.echo(f"  {path.relative_to(root)}")
+    typer.echo("next: say in fullcount.toml what to read, then `fullcount check`")
+
+
+def _name(root: Path) -> str:
+    kept = "".join(c for c in root.name if c.isalnum() or c in "-_")
+    return kept or "workspace"

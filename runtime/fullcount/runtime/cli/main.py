@@ -1,0 +1,77 @@
+"""The command line: one file per verb, in the order in which one meets them.
+
+`fullcount --help` and `fullcount check` must answer at once: the verbs' modules import nothing heavy at their top.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from fullcount.runtime import __version__
+from fullcount.runtime.cli import (
+    apply,
+    approve,
+    check,
+    explain,
+    graph,
+    halt,
+    init,
+    plan,
+    runs,
+    serve,
+    show,
+    undo,
+    verify,
+)
+from fullcount.runtime.cli.ending import reported
+
+app = typer.Typer(
+    name="fullcount",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+app.command("init")(init.init)
+app.command("check")(check.check)
+app.command("graph")(graph.graph)
+app.command("plan")(plan.plan)
+app.command("show")(show.show)
+app.command("approve")(approve.approve)
+app.command("apply")(apply.apply)
+app.command("undo")(undo.undo)
+app.command("runs")(runs.runs)
+app.command("verify")(verify.verify)
+app.command("serve")(serve.serve)
+app.command("halt")(halt.halt)
+app.command("explain")(explain.explain)
+
+
+def _version(value: bool) -> None:
+    if value:
+        typer.echo(f"fullcount {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    """Bulk clean-ups that only run when the count is full."""
+
+
+def main() -> None:
+    """Run the command line; the exit code is one of `Exit`."""
+    with reported(sys.argv[1:]):
+        app()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""`fullcount runs`: what ran, and how it ended."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fullcount.runtime.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from fullcount.runtime.store.views import PlanBrief, RunRow, SlotRow
+
+
+def runs(
+    workflow: Annotated[str | None, typer.Option("--workflow", help="Only of this workflow.")] = None,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="How many, newest first.")] = 20,
+    as_json: AsJson = False,
+) -> None:
+    """List what ran and how it ended, the plans, and the planned instants."""
+    from fullcount.runtime.cli.screen import show_json
+    from fullcount.runtime.cli.session import session
+
+    with session() as here:
+        ran = here.store.runs(limit, workflow=workflow)
+        plans = here.store.plans(limit, workflow=workflow)
+        slots = here.store.slots(limit, workflow=workflow)
+    if as_json:
+        show_json(
+            {"runs": [_run(r) for r in ran], "plans": [_plan(p) for p in plans], "slots": [_slot(s) for s in slots]}
+        )
+        return
+    if not ran and not slots:
+        typer.echo("nothing has run yet; `fullcount plan FILE` makes a first plan")
+        return
+    for row in ran:
+        took = "" if row.finished_at is None else f"{(row.finished_at - row.started_at).total_seconds():.1f} s"
+        ended = "still running, or it was killed" if row.exit is None else f"exit {row.exit}"
+        of = "" if row.plan_id is None else f"  plan {row.plan_id}"
+        typer.echo(
+            f"{_when(row.started_at)}  {row.kind:<5}  {row.workflow}  {row.state}  {ended}  {took}  by {row.by}{of}"
+        )
+    if plans:
+        typer.echo("\nplans")
+        for plan in plans:
+            typer.echo(f"  {plan.plan_id}  {plan.workflow}.{plan.proposal}  {plan.candidates:,} objects  {plan.state}")
+    if slots:
+        typer.echo("\nplanned instants")
+        for slot in slots:
+            typer.echo(f"  {_when(slot.planned_at)}  {slot.workflow}  {slot.state}  {slot.detail}")
+
+
+def _when(instant: datetime) -> str:
+    return instant.astimezone().strftime("%Y-%m-%d %H:%M:%S %Z")
+
+
+def _run(row: RunRow) -> dict[str, Any]:
+    return {
+        "run_id": row.run_id,
+        "workflow": row.workflow,
+        "kind": row.kind,
+        "by": row.by.principal,
+        "plan_id": row.plan_id,
+        "slot_id": row.slot_id,
+        "started_at": row.started_at.isoformat(),
+        "finished_at": None if row.finished_at is None else row.finished_at.isoformat(),
+        "state": row.state,
+        "exit": row.exit,
+        "summary": row.summary,
+    }
+
+
+def _plan(row: PlanBrief) -> dict[str, Any]:
+    return {
+        "plan_id": row.plan_id,
+        "workflow": row.workflow,
+        "proposal": row.proposal,
+        "digest": row.digest,
+        "candidates": row.candidates,
+        "state": row.state,
+        "saved_at": row.saved_at.isoformat(),
+        "superseded_by": row.superseded_by,
+    }
+
+
+def _slot(row: SlotRow) -> dict[str, Any]:
+    return {
+        "slot_id": row.slot_id,
+        "workflow": row.workflow,
+        "planned_at": row.planned_at.isoformat(),
+        "local_day": row.local_day,
+        "state": row.state,
+        "detail": row.detail,
+    }

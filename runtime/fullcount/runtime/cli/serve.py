@@ -1,0 +1,40 @@
+"""`fullcount serve`: runs what is due, until it is stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from typing import TYPE_CHECKING
+
+import typer
+
+from fullcount.runtime.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from fullcount.runtime.cli.session import Session
+
+
+def serve(as_json: AsJson = False) -> None:
+    """Run scheduled workflows when they are due. SIGTERM and SIGINT end it in good order.
+
+    With `--json` the log is JSON lines. Several services may share one store: each planned instant is run once.
+    """
+    from fullcount.runtime.cli.session import session
+    from fullcount.runtime.service.logs import log_to_stderr
+
+    log_to_stderr(as_json=as_json)
+    with session() as here:
+        asyncio.run(_serve(here))
+    raise typer.Exit(0)
+
+
+async def _serve(here: Session) -> None:
+    from fullcount.runtime.service.nightly import NightlyService
+    from fullcount.runtime.service.scheduled import ScheduledWorkflows
+
+    stopping = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stopping.set)
+    load = ScheduledWorkflows(here.workspace, here.workspace.root / "workflows")
+    await NightlyService(here.engine, here.person, load).run(stopping)

@@ -1,0 +1,46 @@
+"""`fullcount show`: a stored plan, as its reviewer needs it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fullcount.runtime.cli.options import AsJson, PlanId
+
+
+def show(
+    plan: PlanId,
+    all_rows: Annotated[bool, typer.Option("--all", help="Every row, not only the riskiest.")] = False,
+    undecided: Annotated[bool, typer.Option("--undecided", help="The objects that could not be decided.")] = False,
+    html: Annotated[Path | None, typer.Option("--html", help="Write the review as one offline file.")] = None,
+    csv: Annotated[bool, typer.Option("--csv", help="Print the rows as CSV.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Show a plan: verdict, evidence, caps, rows, near misses, undecided, digest."""
+    from fullcount.runtime.cli import screen
+    from fullcount.runtime.cli.reports import review_status, stored_plan_report
+    from fullcount.runtime.cli.session import session
+
+    with session() as here:
+        stored = here.store.load_plan(plan)
+        approval = here.engine.approval_status(stored)
+    if html is not None:
+        from fullcount.runtime.plan.html import render_html
+
+        html.write_text(render_html(stored.document, review_status(stored, approval, here.person)), encoding="utf-8")
+        typer.echo(f"written to {html}")
+    elif as_json:
+        screen.show_json({"state": stored.state, "plan": stored.document.model_dump(mode="json")})
+    elif csv:
+        from fullcount.runtime.plan.csv import rows_csv
+
+        sys.stdout.write(rows_csv(stored.document))
+    elif undecided:
+        from fullcount.runtime.plan.text import render_undecided
+
+        screen.show(render_undecided(stored.document))
+    else:
+        screen.show(stored_plan_report(stored, approval, here.person, all_rows=all_rows))

@@ -1,0 +1,26 @@
+"""`fullcount undo`: take back what a plan did, where nobody has changed it since."""
+
+from __future__ import annotations
+
+import typer
+
+from fullcount.runtime.cli.options import AsJson, PlanId
+
+
+def undo(plan: PlanId, as_json: AsJson = False) -> None:
+    """Take back what a plan did, object by object, and leave alone what was changed since."""
+    from fullcount.runtime.cli.acting import run_to_its_end
+    from fullcount.runtime.cli.reports import undo_report
+    from fullcount.runtime.cli.screen import show, show_json
+    from fullcount.runtime.cli.session import session
+
+    with session() as here:
+        end = run_to_its_end(lambda stop, tell: here.engine.undo(plan, here.person, stop=stop, progress=tell), as_json)
+        head = here.store.head()
+    if as_json:
+        from fullcount.runtime.cli.acting import end_document
+
+        show_json(end_document(end))
+    else:
+        show(undo_report(end, head))
+    raise typer.Exit(int(end.exit))

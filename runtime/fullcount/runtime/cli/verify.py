@@ -1,0 +1,73 @@
+"""`fullcount verify`: whether the record holds, without trusting the program that wrote it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fullcount.runtime.cli.options import AsJson
+
+if TYPE_CHECKING:
+    from fullcount.runtime.journal.entry import Head
+
+
+def verify(
+    anchor: Annotated[
+        str | None, typer.Option("--anchor", help="A head noted elsewhere, ENTRY:HASH, that the journal must contain.")
+    ] = None,
+    snapshots: Annotated[bool, typer.Option(help="Check the stored rows against their digests as well.")] = True,
+    export: Annotated[Path | None, typer.Option("--export", help="Write the journal as JSON lines.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Check the journal's chain, plans, approvals, acts and sums."""
+    from fullcount.runtime.cli.screen import show_json
+    from fullcount.runtime.cli.session import session
+    from fullcount.runtime.journal.export import export_jsonl
+    from fullcount.runtime.journal.verify import verify as verify_store
+    from fullcount.runtime.text import plain
+
+    with session() as here:
+        noted = None if anchor is None else read_anchor(anchor)
+        report = verify_store(here.store, here.engine.snapshots if snapshots else None, anchor=noted)
+        if export is not None:
+            with export.open("w", encoding="utf-8") as stream:
+                export_jsonl(here.store, stream)
+    if as_json:
+        show_json(
+            {
+                "ok": report.ok,
+                "entries": report.entries,
+                "head": {"seq": report.head.seq, "hash": report.head.hash},
+                "checked": dict(report.checked),
+                "problems": [{"about": p.about, "entry": p.seq, "what": p.what} for p in report.problems],
+                "notes": list(report.notes),
+            }
+        )
+    elif report.ok:
+        checked = ", ".join(f"{number:,} {kind.replace('_', ' ')}" for kind, number in report.checked.items() if number)
+        typer.echo(f"VERIFIED  {report.entries:,} entries, every hash, link, plan, approval, act and sum holds")
+        typer.echo(f"  compared  {checked}")
+        for note in report.notes:
+            typer.echo(f"  note      {plain(note)}")
+        typer.echo(f"  head      {report.head.seq}:{report.head.hash}")
+    else:
+        typer.echo(f"DOES NOT VERIFY  {len(report.problems):,} problem{'s' if len(report.problems) > 1 else ''}")
+        for problem in report.problems[:20]:
+            typer.echo(f"  {problem.about:<10} {plain(str(problem))}")
+        if len(report.problems) > 20:
+            typer.echo(f"  …          {len(report.problems) - 20:,} more   fullcount verify --json")
+        typer.echo("  = why: something changed the record after it was written; nothing that it says can be relied on")
+    raise typer.Exit(int(report.exit))
+
+
+def read_anchor(text: str) -> Head:
+    """Read `ENTRY:HASH`. Raises `UsageError`."""
+    from fullcount.runtime.journal.entry import Head
+    from fullcount.runtime.workflow_files import UsageError
+
+    entry, _, digest = text.partition(":")
+    if not entry.isdecimal() or not digest.startswith("sha256:"):
+        raise UsageError("FC697", f"`{text}` is not a head", help="as `fullcount verify` prints it: 120:sha256:…")
+    return Head(seq=int(entry), hash=digest)

@@ -1,0 +1,341 @@
+"""The whole story of a run, top to bottom.
+
+    inventory ─► verify ─► propose ─► approve ─► act
+    collect      certify   plan       quorum     recheck, guard, intent, call, outcome
+
+The compiler has turned a workflow into a graph of these stages; each edge says which evidence its head requires.
+`walk` starts a stage only when every incoming edge is satisfied; `planning` holds the work of the stages that make a
+plan, `act.apply` that of the last one. A plan is made without any way to act. An apply takes everything from the
+stored plan, the rule and the evidence included, and nothing from the workflow's file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import networkx as nx
+
+from fullcount.compiler import program
+from fullcount.compiler.document import workflow_from_document
+from fullcount.compiler.graph import Stage, build_graph
+from fullcount.dsl.source import Source
+from fullcount.runtime import __version__
+from fullcount.runtime.act.apply import apply_plan
+from fullcount.runtime.act.context import ApplyContext, ApplyReport, StopSignal
+from fullcount.runtime.act.context import Progress as ActProgress
+from fullcount.runtime.act.undo import undo_plan
+from fullcount.runtime.approve import approvals
+from fullcount.runtime.approve.approvals import ApprovalStatus
+from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.collect.budget import Budget
+from fullcount.runtime.collect.budget import Progress as ReadProgress
+from fullcount.runtime.collect.snapshots import SnapshotStore
+from fullcount.runtime.errors import FullcountError
+from fullcount.runtime.evidence.certificate import Certificate, certify
+from fullcount.runtime.evidence.envelope import Envelope
+from fullcount.runtime.evidence.refusal import Finding, Ground, Prevented, Refusal
+from fullcount.runtime.evidence.satisfy import Produced
+from fullcount.runtime.exit_codes import Exit
+from fullcount.runtime.plan.document import PlanDocument
+from fullcount.runtime.plan.prevented import prevented
+from fullcount.runtime.planning import Planning, PlanRequest, approval_of, sources_of, used_fields
+from fullcount.runtime.readers import Readers, open_actor
+from fullcount.runtime.store.store import Store
+from fullcount.runtime.store.views import PlanState, StoredPlan
+from fullcount.runtime.versions import version_of
+from fullcount.runtime.walk import Evidence, Walked, walk
+from fullcount.runtime.workspace import Workspace
+
+
+class NothingToApproveError(FullcountError):
+    """The workflow only reports: there is no act that an approval could license."""
+
+    exit = Exit.USAGE
+
+    def __init__(self, proposal: str) -> None:
+        super().__init__(
+            "FC720",
+            f"`{proposal}` declares no act, so there is nothing to approve or apply",
+            help="a report is complete with its plan; declare `approve` and `act` to go further",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class PlanEnd:
+    """What a planning run came to: a stored plan, or refusals with the evidence as it was.
+
+    `state`: `refused` · `waiting` · `approved` · `over_cap` · `nothing` (no object qualifies) · `report` (no act).
+    """
+
+    run_id: str
+    state: str
+    exit: Exit
+    envelopes: Mapping[str, Envelope]
+    refusals: Sequence[Refusal] = ()
+    prevented: Prevented | None = None
+    plan: StoredPlan | None = None
+    approval: ApprovalStatus | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyEnd:
+    """What an apply or undo came to: a report, or the refusals that kept the act from starting."""
+
+    exit: Exit
+    plan: StoredPlan
+    report: ApplyReport | None = None
+    refusals: Sequence[Refusal] = ()
+
+
+def utc_now() -> datetime:
+    """Return the present instant."""
+    return datetime.now(UTC)
+
+
+class Engine:
+    """Runs the workflows of one workspace over one store."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        store: Store,
+        snapshots: SnapshotStore,
+        *,
+        clock: Callable[[], datetime] = utc_now,
+        budget: Budget | None = None,
+    ) -> None:
+        self.workspace = workspace
+        self.store = store
+        self.snapshots = snapshots
+        self._clock = clock
+        self._budget = budget or Budget()
+
+    async def plan(self, request: PlanRequest, progress: Callable[[ReadProgress], None] | None = None) -> PlanEnd:
+        """Collect, prove, propose. Whatever comes of it is in the journal; nothing is acted on."""
+        run_id = self.store.begin_run(request.workflow.name, "plan", request.person, slot_id=request.slot_id)
+        end: PlanEnd | None = None
+        try:
+            async with Readers(self.workspace) as readers:
+                planning = Planning(
+                    request, run_id, self.workspace, self.store, self.snapshots, readers, self._budget,
+                    self._clock, self._clock(), progress,
+                )  # fmt: skip
+                graph = graph_of(request.workflow, request.proposal, request.sources)
+                walked = await walk(graph, planning.starts(), self._clock)
+                end = self._plan_end(planning, walked)
+        finally:
+            # Also when it was interrupted or is a bug: a run that began has an end in the record.
+            if end is None:
+                self.store.finish_run(run_id, "error", Exit.ERROR, {})
+            else:
+                self.store.finish_run(run_id, end.state, end.exit, summary_of(end))
+        return end
+
+    async def apply(
+        self,
+        plan_id: str,
+        person: Person,
+        *,
+        stop: StopSignal | None = None,
+        progress: Callable[[ActProgress], None] | None = None,
+        slot_id: str | None = None,
+    ) -> ApplyEnd:
+        """Act on what an approved plan lists, each object once, rechecked and guarded.
+
+        The plan's evidence enters the walk as it was stored; whether it satisfies the edges into the act is asked now.
+        An apply that began before is gone on with in any case, since what it left open must be resolved; the guard
+        stands before each act there as well. Raises `PlanNotFound`, `PlanCorrupt`, `NothingToApproveError`.
+        """
+        plan = self.store.load_plan(plan_id)
+        workflow = workflow_from_document(plan.document.program)
+        proposal = proposal_of(workflow, plan.document.proposal)
+        declared = approval_of(workflow, proposal.name)
+        if declared is None:
+            raise NothingToApproveError(proposal.name)
+        async with Readers(self.workspace) as readers:
+            context = self._context(plan, workflow, proposal, person, readers, stop, progress, slot_id)
+            if plan.state in {PlanState.APPLYING, PlanState.APPLIED}:
+                report = await apply_plan(context)
+                return ApplyEnd(exit=report.exit, plan=plan, report=report)
+
+            reports: list[ApplyReport] = []
+
+            async def propose(_stage: Stage, _evidence: Evidence) -> PlanDocument | Refusal:
+                return standing(plan)
+
+            async def approve(_stage: Stage, _evidence: Evidence) -> ApprovalStatus:
+                return approvals.status(self.store, plan, declared, self.workspace.roles)
+
+            async def act(_stage: Stage, _evidence: Evidence) -> None:
+                reports.append(await apply_plan(context))
+
+            starts = {"propose": propose, "approve": approve, "act": act}
+            walked = await walk(graph_of(workflow, proposal), starts, self._clock, certified(plan, workflow, proposal))
+        if reports:
+            return ApplyEnd(exit=reports[0].exit, plan=plan, report=reports[0])
+        refusals = tuple(walked.refusals.values())
+        return ApplyEnd(exit=exit_of(refusals), plan=plan, refusals=refusals)
+
+    async def undo(
+        self,
+        plan_id: str,
+        person: Person,
+        *,
+        stop: StopSignal | None = None,
+        progress: Callable[[ActProgress], None] | None = None,
+    ) -> ApplyEnd:
+        """Take back what a plan did, object by object, where nobody has changed it since."""
+        plan = self.store.load_plan(plan_id)
+        workflow = workflow_from_document(plan.document.program)
+        proposal = proposal_of(workflow, plan.document.proposal)
+        async with Readers(self.workspace) as readers:
+            context = self._context(plan, workflow, proposal, person, readers, stop, progress, None)
+            report = await undo_plan(context)
+        return ApplyEnd(exit=report.exit, plan=plan, report=report)
+
+    def approval_status(self, plan: StoredPlan) -> ApprovalStatus | None:
+        """Return how far the approval of a plan has come; None when its workflow declares no act."""
+        declared = approval_of(workflow_from_document(plan.document.program), plan.document.proposal)
+        return None if declared is None else approvals.status(self.store, plan, declared, self.workspace.roles)
+
+    def give_approval(self, plan: StoredPlan, person: Person, digest: str) -> ApprovalStatus:
+        """Count this person's yes over the digest that they name. Raises `ApprovalRefused` and its kin."""
+        declared = approval_of(workflow_from_document(plan.document.program), plan.document.proposal)
+        if declared is None:
+            raise NothingToApproveError(plan.document.proposal)
+        return approvals.give(self.store, plan, declared, self.workspace.roles, person, digest=digest)
+
+    def _plan_end(self, planning: Planning, walked: Walked) -> PlanEnd:
+        request = planning.request
+        envelopes = {e.inventory: e for e in walked.evidence.values() if isinstance(e, Envelope)}
+        refusals = tuple(walked.refusals.values())
+        stored = planning.stored
+        if stored is None:
+            would = prevented(
+                request.workflow, request.proposal, list(envelopes.values()), self.snapshots, planning.bindings
+            )
+            return PlanEnd(planning.run_id, "refused", exit_of(refusals), envelopes, refusals, would)
+        approval = next((e for e in walked.evidence.values() if isinstance(e, ApprovalStatus)), None)
+        state, ended = plan_state(stored, approval)
+        return PlanEnd(planning.run_id, state, ended, envelopes, refusals, None, stored, approval)
+
+    def _context(
+        self,
+        plan: StoredPlan,
+        workflow: program.Workflow,
+        proposal: program.Proposal,
+        person: Person,
+        readers: Readers,
+        stop: StopSignal | None,
+        progress: Callable[[ActProgress], None] | None,
+        slot_id: str | None,
+    ) -> ApplyContext:
+        catalog = self.workspace.catalog()
+        versions = {source: version_of(self.workspace, source) for source in sources_of(workflow, proposal)}
+        return ApplyContext(
+            store=self.store,
+            plan=plan,
+            workflow=workflow,
+            person=person,
+            reader=readers.reader,
+            open_actor=lambda source: open_actor(self.workspace, source),
+            resources={(s, name): r for s in catalog.sources() for name, r in catalog.resources(s).items()},
+            snapshots=self.snapshots,
+            exemptions=self.workspace.exemptions,
+            versions={"engine": __version__, **versions},
+            clock=self._clock,
+            progress=progress,
+            stop=stop or StopSignal(),
+            slot_id=slot_id,
+        )
+
+
+def graph_of(
+    workflow: program.Workflow, proposal: program.Proposal, sources: Mapping[str, Source] | None = None
+) -> nx.DiGraph[str]:
+    """Return the part of a workflow's graph that leads to one proposal and its act."""
+    graph = build_graph(workflow, sources)
+    last = f"act:{proposal.name}" if f"act:{proposal.name}" in graph else f"propose:{proposal.name}"
+    part: nx.DiGraph[str] = graph.subgraph({last, *nx.ancestors(graph, last)}).copy()
+    return part
+
+
+def proposal_of(workflow: program.Workflow, name: str) -> program.Proposal:
+    """Return a proposal by name. Raises KeyError."""
+    return {proposal.name: proposal for proposal in workflow.proposals}[name]
+
+
+def certified(plan: StoredPlan, workflow: program.Workflow, proposal: program.Proposal) -> dict[str, Produced]:
+    """Return a stored plan's evidence, each certificate issued anew from its envelope as of the plan's own time.
+
+    Nothing is taken from what the plan says of its certificates; one that can't be issued again is left out, and the
+    edges that require it stay unmet.
+    """
+    document = plan.document
+    known: dict[str, Produced] = {f"inventory:{e.inventory}": e for e in document.envelopes}
+    for envelope in document.envelopes:
+        measured = document.measurements.get(envelope.inventory)
+        issued = certify(
+            workflow.inventories[envelope.inventory],
+            workflow.verifies.get(envelope.inventory, ()),
+            envelope,
+            previous_rows=None if measured is None else measured.previous_rows,
+            agreed_count=None if measured is None else measured.agreed_count,
+            used_fields=used_fields(proposal, envelope.inventory),
+            accepted=frozenset(),
+            at=document.created_at,
+        )
+        if isinstance(issued, Certificate):
+            known[f"verify:{envelope.inventory}"] = issued
+    return known
+
+
+def standing(plan: StoredPlan) -> PlanDocument | Refusal:
+    """Return the plan if it still stands, else the refusal that says why it does not."""
+    if plan.state is PlanState.SUPERSEDED:
+        message = f"the plan `{plan.document.plan_id}` was replaced by a newer one, `{plan.superseded_by}`"
+        found = Finding(code="FC753", message=message, ways_on=(f"fullcount show {plan.superseded_by}",))
+        return Refusal(stage="propose", ground=Ground.STALE, findings=(found,))
+    if plan.state is PlanState.OVER_CAP:
+        caps = plan.document.caps
+        message = f"the plan lists {plan.document.sums.candidates:,} objects, and its cap is {caps.effective:,}"
+        found = Finding(code="FC757", message=message, ways_on=("narrow the rule, or raise `limit` and plan again",))
+        return Refusal(stage="propose", ground=Ground.POLICY, findings=(found,))
+    return plan.document
+
+
+def plan_state(stored: StoredPlan, approval: ApprovalStatus | None) -> tuple[str, Exit]:
+    """Return how a planning run that made a plan ended."""
+    if stored.state is PlanState.OVER_CAP:
+        return "over_cap", Exit.REFUSED_BY_POLICY
+    if stored.document.sums.candidates == 0:
+        return "nothing", Exit.DONE
+    if approval is None:
+        return "report", Exit.DONE
+    return ("approved", Exit.DONE) if approval.approved else ("waiting", Exit.WAITING_FOR_APPROVAL)
+
+
+def exit_of(refusals: Sequence[Refusal]) -> Exit:
+    """Return the exit code of a run that was refused: missing evidence is the gravest ground."""
+    grounds = {refusal.ground for refusal in refusals}
+    if Ground.EVIDENCE in grounds:
+        return Exit.REFUSED_BY_EVIDENCE
+    if Ground.STALE in grounds:
+        return Exit.STALE
+    if any(finding.code == "FC750" for refusal in refusals for finding in refusal.findings):
+        return Exit.WAITING_FOR_APPROVAL
+    return Exit.REFUSED_BY_POLICY
+
+
+def summary_of(end: PlanEnd) -> dict[str, Any]:
+    """Return what the record keeps of a planning run besides its evidence and plan."""
+    summary: dict[str, Any] = {"refusals": [refusal.model_dump(mode="json") for refusal in end.refusals]}
+    if end.prevented is not None:
+        summary["prevented"] = end.prevented.model_dump(mode="json")
+    if end.plan is not None:
+        summary["plan_id"] = end.plan.document.plan_id
+        summary["digest"] = end.plan.document.digest
+    return summary

@@ -1,0 +1,209 @@
+"""The work of the stages that make a plan: what `walk` starts when the edges into them are met.
+
+Nothing here can act: it is handed readers only. Each stage records what it found in the store before it ends, so that
+a run that is cut off has left the truth behind as far as it came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from ulid import ULID
+
+from fullcount.compiler import program
+from fullcount.compiler.claims import Agrees
+from fullcount.compiler.graph import Stage
+from fullcount.compiler.lower import facts
+from fullcount.compiler.lower.world import Bindings
+from fullcount.compiler.values import Value
+from fullcount.dsl.source import Source
+from fullcount.runtime import __version__
+from fullcount.runtime.approve import approvals
+from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.collect.budget import Budget, Progress
+from fullcount.runtime.collect.loop import collect
+from fullcount.runtime.collect.snapshots import SnapshotStore
+from fullcount.runtime.connectors.base import SourceError
+from fullcount.runtime.evidence.certificate import Certificate, certify
+from fullcount.runtime.evidence.envelope import Envelope
+from fullcount.runtime.evidence.refusal import Refusal
+from fullcount.runtime.evidence.satisfy import Produced
+from fullcount.runtime.plan.build import PlanInputs, build_plan
+from fullcount.runtime.plan.document import Measurement
+from fullcount.runtime.readers import Readers
+from fullcount.runtime.store.instants import to_micros
+from fullcount.runtime.store.store import Store
+from fullcount.runtime.store.views import StoredPlan
+from fullcount.runtime.versions import version_of
+from fullcount.runtime.walk import Evidence, Start
+from fullcount.runtime.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRequest:
+    """What to plan. `authors` are the principals (`uid:1000`) who wrote the rule; the caller always counts as one.
+
+    `sources` are the texts of the compilation, so that a refusal can name the place of each use.
+    """
+
+    workflow: program.Workflow
+    proposal: program.Proposal
+    params: Mapping[str, Value]
+    person: Person
+    authors: frozenset[str] = frozenset()
+    sources: Mapping[str, Source] = field(default_factory=dict)
+    slot_id: str | None = None
+
+
+@dataclass(slots=True)
+class Planning:
+    """One planning run: its request, its means, and the instant that all its rules see as `now`."""
+
+    request: PlanRequest
+    run_id: str
+    workspace: Workspace
+    store: Store
+    snapshots: SnapshotStore
+    readers: Readers
+    budget: Budget
+    clock: Callable[[], datetime]
+    now: datetime
+    progress: Callable[[Progress], None] | None = None
+    stored: StoredPlan | None = None
+
+    @property
+    def bindings(self) -> Bindings:
+        """What the rules see."""
+        return Bindings(self.request.params, to_micros(self.now))
+
+    def starts(self) -> Mapping[str, Start]:
+        """Return the work of each kind of stage; there is none for `act`: a plan ends before it."""
+        return {
+            "inventory": self.inventory,
+            "verify": self.verify,
+            "propose": self.propose,
+            "approve": self.approve,
+        }
+
+    async def inventory(self, stage: Stage, _evidence: Evidence) -> Produced:
+        """Read one inventory to its end, or as far as it goes."""
+        asked = self.request.workflow.inventories[stage.name]
+        envelope = await collect(
+            self.readers.reader(asked.source),
+            asked,
+            self.workspace.catalog().resources(asked.source)[asked.resource],
+            bindings=self.bindings,
+            snapshots=self.snapshots,
+            budget=self.budget,
+            clock=self.clock,
+            progress=self.progress,
+        )
+        self.store.record_envelope(self.run_id, self.request.workflow.name, envelope)
+        return envelope
+
+    async def verify(self, stage: Stage, evidence: Evidence) -> Certificate | Refusal:
+        """Certify that the claims of `verify` hold for what was read, or say everything that does not."""
+        workflow = self.request.workflow
+        envelope = evidence[f"inventory:{stage.name}"]
+        if not isinstance(envelope, Envelope):
+            msg = "the edge into `verify` requires an envelope"
+            raise TypeError(msg)
+        claims = workflow.verifies[stage.name]
+        certificate = certify(
+            workflow.inventories[stage.name],
+            claims,
+            envelope,
+            previous_rows=self.store.previous_rows(workflow.name, stage.name),
+            agreed_count=await self._independent_count(claims),
+            used_fields=used_fields(self.request.proposal, stage.name),
+            accepted=frozenset(),
+            at=self.clock(),
+        )
+        if isinstance(certificate, Certificate):
+            self.store.record_certificate(self.run_id, workflow.name, certificate.doc, certificate.observed_at)
+        return certificate
+
+    async def propose(self, _stage: Stage, evidence: Evidence) -> Produced:
+        """Make the plan and keep it; it takes the place of older plans of the same proposal."""
+        request, workflow, proposal = self.request, self.request.workflow, self.request.proposal
+        sources = sources_of(workflow, proposal)
+        latest = self.store.latest_plan(workflow.name, proposal.name)
+        certificates = [produced for produced in evidence.values() if isinstance(produced, Certificate)]
+        document = build_plan(
+            PlanInputs(
+                workflow=workflow,
+                proposal=proposal,
+                approval=approval_of(workflow, proposal.name),
+                act=act_of(workflow, proposal.name),
+                certificates=[certificate.doc for certificate in certificates],
+                envelopes=[e for e in evidence.values() if isinstance(e, Envelope)],
+                snapshots=self.snapshots,
+                bindings=self.bindings,
+                target=await self.readers.identities(sources),
+                engine_version=__version__,
+                connector_versions={source: version_of(self.workspace, source) for source in sources},
+                exemptions={
+                    name: self.workspace.exemptions(name)
+                    for name in (each.list_name for each in proposal.excepts)
+                    if name is not None
+                },
+                authors=sorted({*request.authors, request.person.principal}),
+                plan_id=str(ULID()),
+                run_id=self.run_id,
+                created_by=request.person.principal,
+                created_at=self.clock(),
+                previous=None if latest is None else latest.document,
+                measurements={c.inventory: measurement_of(c) for c in certificates},
+            )
+        )
+        self.stored = self.store.save_plan(document)
+        return document
+
+    async def approve(self, stage: Stage, _evidence: Evidence) -> Produced:
+        """Say how far the approval has come: a re-made identical plan keeps what it had."""
+        declared = approval_of(self.request.workflow, stage.name)
+        if declared is None or self.stored is None:
+            msg = "the graph has an approve stage only where an approval is declared, and after its plan"
+            raise TypeError(msg)
+        return approvals.status(self.store, self.stored, declared, self.workspace.roles)
+
+    async def _independent_count(self, claims: tuple[object, ...]) -> int | SourceError | None:
+        for claim in claims:
+            if isinstance(claim, Agrees):
+                resource = self.workspace.catalog().resources(claim.source)[claim.resource]
+                try:
+                    return await self.readers.reader(claim.source).count(resource)
+                except SourceError as error:
+                    return error
+        return None
+
+
+def approval_of(workflow: program.Workflow, proposal: str) -> program.Approval | None:
+    """Return the approval that a proposal needs; None for one that only reports."""
+    return next((each for each in workflow.approvals if each.proposal == proposal), None)
+
+
+def act_of(workflow: program.Workflow, proposal: str) -> program.Act | None:
+    """Return the act of a proposal; None for one that only reports."""
+    return next((each for each in workflow.acts if each.proposal == proposal), None)
+
+
+def sources_of(workflow: program.Workflow, proposal: program.Proposal) -> list[str]:
+    """Return the sources that a proposal reads or acts on, in order of name."""
+    read = {workflow.inventories[use.inventory].source for use in proposal.uses}
+    acted = {act.call.source for act in workflow.acts if act.proposal == proposal.name}
+    return sorted(read | acted)
+
+
+def used_fields(proposal: program.Proposal, inventory: str) -> frozenset[str]:
+    """Return the fields of an inventory that decide which objects are proposed."""
+    expressions = [proposal.where, *(e.condition for e in proposal.excepts if e.condition is not None)]
+    none: frozenset[str] = frozenset()
+    return none.union(*(facts.fields_read(e).get(inventory, none) for e in expressions))
+
+
+def measurement_of(certificate: Certificate) -> Measurement:
+    """Return what a certificate was issued on besides its reading, so that it can be issued again from the plan."""
+    return Measurement(previous_rows=certificate.previous_rows, agreed_count=certificate.agreed_count)

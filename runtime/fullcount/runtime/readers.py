@@ -1,0 +1,96 @@
+"""The open sources of one run: readers for every run; an actor only where something is to be acted on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from types import TracebackType
+from typing import Self
+
+from fullcount.compiler.catalog import Resource
+from fullcount.compiler.values import Value
+from fullcount.runtime.connectors.base import Matches, Question, Reading, Scan, SourceActor, SourceReader
+from fullcount.runtime.workspace import Workspace
+
+
+class OnDemandReader:
+    """A source's reader that connects when it is first asked something.
+
+    So a source that can't be reached fails where it is asked, inside the loop that turns failures into an envelope.
+    """
+
+    def __init__(self, workspace: Workspace, source: str) -> None:
+        self._workspace = workspace
+        self._source = source
+        self._opening = asyncio.Lock()
+        self._reader: SourceReader | None = None
+
+    async def _opened(self) -> SourceReader:
+        async with self._opening:
+            if self._reader is None:
+                connector, config = self._workspace.connector(self._source)
+                self._reader = await connector.open_reader(self._source, config)
+        return self._reader
+
+    async def identity(self) -> Mapping[str, str]:
+        """See `SourceReader.identity`."""
+        return await (await self._opened()).identity()
+
+    @asynccontextmanager
+    async def scan(self, question: Question) -> AsyncIterator[Scan]:
+        """See `SourceReader.scan`."""
+        async with (await self._opened()).scan(question) as scan:
+            yield scan
+
+    async def read(self, resource: Resource, key: tuple[Value, ...], fields: Sequence[str]) -> Reading:
+        """See `SourceReader.read`."""
+        return await (await self._opened()).read(resource, key, fields)
+
+    async def lookup(self, resource: Resource, field: str, value: Value, fields: Sequence[str]) -> Matches:
+        """See `SourceReader.lookup`."""
+        return await (await self._opened()).lookup(resource, field, value, fields)
+
+    async def count(self, resource: Resource) -> int:
+        """See `SourceReader.count`."""
+        return await (await self._opened()).count(resource)
+
+    async def close(self) -> None:
+        """See `SourceReader.close`."""
+        if self._reader is not None:
+            await self._reader.close()
+            self._reader = None
+
+
+class Readers:
+    """One reader a source, closed together at the end.
+
+    It has no method that opens an actor: whoever is handed this object can't act.
+    """
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._readers: dict[str, OnDemandReader] = {}
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for reader in self._readers.values():
+            await reader.close()
+
+    def reader(self, source: str) -> SourceReader:
+        """Return the reader of a source; it connects when it is first asked something."""
+        return self._readers.setdefault(source, OnDemandReader(self._workspace, source))
+
+    async def identities(self, sources: Iterable[str]) -> dict[str, dict[str, str]]:
+        """Return who reads and where, by source. Raises `SourceError`."""
+        return {source: dict(await self.reader(source).identity()) for source in sorted(sources)}
+
+
+async def open_actor(workspace: Workspace, source: str) -> SourceActor:
+    """Open the writing side of a source, with the credentials for acting. Raises `SourceError`."""
+    connector, config = workspace.connector(source)
+    return await connector.open_actor(source, config)
