@@ -16,12 +16,19 @@ from fullcount.runtime.journal.entry import canonical_text, read_canonical
 from fullcount.runtime.journal.payloads import Planned
 from fullcount.runtime.plan.digest import check_document, sha256_text, short_digest
 from fullcount.runtime.plan.document import PlanDocument
-from fullcount.runtime.store import tables
-from fullcount.runtime.store.errors import ApprovalRefused, PlanCorrupt, PlanNotFound, PlanRefused, PlanStale
+from fullcount.runtime.store import runs, tables
+from fullcount.runtime.store.errors import (
+    ApprovalRefused,
+    PlanCorrupt,
+    PlanNotFound,
+    PlanRefused,
+    PlanStale,
+    StoreError,
+)
 from fullcount.runtime.store.instants import from_micros
 from fullcount.runtime.store.rounds import current_round, void_others
 from fullcount.runtime.store.transaction import Transaction
-from fullcount.runtime.store.views import PlanBrief, PlanState, StoredPlan
+from fullcount.runtime.store.views import PlanBrief, PlanState, RunKind, StoredPlan
 
 OPEN, APPLYING, APPLIED = "open", "applying", "applied"
 
@@ -32,6 +39,9 @@ def save(tx: Transaction, document: PlanDocument) -> StoredPlan:
     checked = _checked(document.plan_id, text)
     if tx.session.get(tables.Plan, document.plan_id) is not None:
         raise PlanRefused("FC712", f"the plan `{document.plan_id}` is already stored; a plan is never replaced")
+    run = runs.running(tx.session, document.run_id)
+    if run.kind != RunKind.PLAN.value or run.workflow != document.workflow:
+        raise StoreError("FC733", f"the run `{run.run_id}` is not one that makes plans of `{document.workflow}`")
     older = tx.session.scalars(
         select(tables.Plan.plan_id)
         .where(
