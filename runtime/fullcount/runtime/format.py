@@ -44,15 +44,15 @@ def percent(part: int, whole: int) -> str:
     """Return `3.1 %`; between nothing and everything also where rounding would say otherwise."""
     if whole == 0:
         return "0 %"
+    if 100 * part % whole == 0:
+        return f"{100 * part // whole} %"
     if 0 < part < whole:
         tenths = round(1000 * part / whole)
         if tenths == 0:
             return "<0.1 %"
         if tenths == 1000:
             return ">99.9 %"
-        return f"{tenths / 10:.1f} %"
-    share = 100 * part / whole
-    return f"{share:.0f} %" if share == round(share) else f"{share:.1f} %"
+    return f"{100 * part / whole:.1f} %"
 
 
 def written_percent(text: str) -> str:

@@ -7,6 +7,7 @@ invisible, no pile of accents. It never drops a character without a trace, and n
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from typing import Final
 
@@ -17,6 +18,9 @@ _BLANK_LETTERS: Final = frozenset("\u115f\u1160\u2800\u3164\uffa0\u034f\u17b4\u1
 """Letters and marks that show as nothing, and so can make two names look the same. Variation selectors are too."""
 _SHORT: Final = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _MARKS_IN_A_ROW: Final = 2
+_FORMULA: Final = frozenset("=+-@\t\r\n\uff1d\uff0b\uff0d\uff20")
+"""What begins a formula in a spreadsheet, in full width as well."""
+_NUMBER: Final = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?", re.ASCII)
 
 
 def plain(text: str, limit: int | None = None) -> str:
@@ -45,6 +49,16 @@ def shorten(text: str, limit: int | None) -> str:
     room = max(0, limit - 1)
     tail = room // 2
     return text[: room - tail] + ELLIPSIS + (text[-tail:] if tail > 0 else "")
+
+
+def formula_safe(text: str) -> str:
+    """Return harmless text that a spreadsheet takes for text: what would begin a formula gets a `'` before it.
+
+    A number stays a number.
+    """
+    if text[:1] in _FORMULA and _NUMBER.fullmatch(text) is None:
+        return f"'{text}"
+    return text
 
 
 def one_line(text: str) -> str:

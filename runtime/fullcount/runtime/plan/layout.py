@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from rich.cells import cell_len
 from rich.console import Console, ConsoleOptions, Group, RenderableType
 from rich.measure import Measurement
 from rich.padding import Padding
@@ -17,13 +18,14 @@ from rich.table import Table
 from rich.text import Text
 
 from fullcount.runtime.plan.summary import Tone
+from fullcount.runtime.text import shorten
 
 WIDTH: Final = 100
 STYLES: Final = {Tone.STOP: "bold red", Tone.ASK: "bold yellow", Tone.GO: "bold green", Tone.DONE: "bold"}
 FAINT: Final = "dim"
 _LABEL: Final = 10
 _NOTE: Final = 16
-_NARROW: Final = 6
+_NARROW: Final = 8
 _TABLE_FROM: Final = 80
 
 
@@ -85,20 +87,40 @@ class Rows:
     lines: Sequence[tuple[Text, Text, Sequence[Text], Text]]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
-        if options.max_width < _TABLE_FROM:
+        widths = self._widths(options.max_width)
+        if widths is None:
             yield from self._under_each_other()
         else:
-            yield self._table()
+            yield self._table(widths)
 
-    def _table(self) -> Table:
+    def _widths(self, room: int) -> list[int] | None:
+        """Return the width of each column, the widest shortened first; None if there is no room for a table.
+
+        A table that is wider than the terminal would lose its end without a trace, so its width is settled here.
+        """
+        table = [[mark, name, *values, note] for mark, name, values, note in self.lines]
+        widths = [
+            max([cell_len(heading), *(row[n].cell_len for row in table)]) for n, heading in enumerate(self.headings)
+        ]
+        left = room - 2 - 2 * (len(widths) - 1)
+        least_note = min(widths[-1], _NOTE)
+        while sum(widths[:-1]) + least_note > left:
+            widest = max(range(1, len(widths) - 1), key=lambda n: widths[n])
+            if widths[widest] <= _NARROW:
+                return None
+            widths[widest] -= 1
+        widths[-1] = min(widths[-1], left - sum(widths[:-1]))
+        return widths if room >= _TABLE_FROM else None
+
+    def _table(self, widths: Sequence[int]) -> Table:
         table = Table(box=None, show_edge=False, pad_edge=False, padding=(0, 2, 0, 0), header_style=FAINT)
         table.add_column(Text(""), width=0)
-        for number, heading in enumerate(self.headings):
-            last = number == len(self.headings) - 1
-            least = _NOTE if last else min(len(heading), _NARROW)
-            table.add_column(Text(heading), no_wrap=not last, overflow="fold" if last else "ellipsis", min_width=least)
-        for mark, name, values, note in self.lines:
-            table.add_row(Text(""), mark, name, *values, note)
+        for number, (heading, width) in enumerate(zip(self.headings, widths, strict=True)):
+            note = number == len(widths) - 1
+            table.add_column(Text(heading), no_wrap=not note, overflow="fold" if note else "ellipsis", width=width)
+        for mark, name, values, note_text in self.lines:
+            cells = [_fit(cell, width) for cell, width in zip([mark, name, *values], widths, strict=False)]
+            table.add_row(Text(""), *cells, note_text)
         return table
 
     def _under_each_other(self) -> Iterator[RenderableType]:
@@ -109,6 +131,16 @@ class Rows:
             if len(note.plain) > 0:
                 told.append(note)
             yield Padding(Flow(told), (0, 0, 0, 6))
+
+
+def _fit(text: Text, width: int) -> Text:
+    """Return the text, its middle cut out until it is no wider: both ends tell names apart."""
+    limit = len(text.plain)
+    fitted = text
+    while fitted.cell_len > width and limit > 1:
+        limit -= 1
+        fitted = Text(shorten(text.plain, min(limit, width)), style=text.style)
+    return fitted
 
 
 def stacked(*parts: RenderableType | None) -> Group:

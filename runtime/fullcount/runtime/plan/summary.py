@@ -16,6 +16,7 @@ from typing import Any
 
 from fullcount.runtime import format as fmt
 from fullcount.runtime.connectors.base import TARGET_FACTS
+from fullcount.runtime.evidence.codes import WARNING_TEXT
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.plan.digest import short_digest
 from fullcount.runtime.plan.document import CertificateDoc, PlanDocument, PlanRow
@@ -24,7 +25,7 @@ from fullcount.runtime.text import one_line, plain
 
 KEY_WIDTH = 60
 """Longer keys are shortened in the middle on screens; the CSV has them whole."""
-VALUE_WIDTH = 80
+VALUE_WIDTH = 60
 _FIELD = re.compile(r"\w+\.(\w+)", re.ASCII)
 
 
@@ -56,6 +57,9 @@ class EvidenceLine:
     end: str
     """The affirmative sign of the end that was seen."""
     warnings: tuple[str, ...]
+    """Warnings that would have blocked the act, had the workflow not accepted them."""
+    notices: tuple[str, ...]
+    """Everything else that the source had to say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +252,7 @@ def evidence_lines(doc: PlanDocument) -> list[EvidenceLine]:
             facts=tuple(_facts(held, envelopes.get(held.inventory), doc.created_at)),
             end=plain(held.end_marker),
             warnings=tuple(plain(warning) for warning in held.accepted_warnings),
+            notices=tuple(_notices(envelopes.get(held.inventory))),
         )
         for held in doc.certificates
     ]
@@ -260,6 +265,12 @@ def _facts(held: CertificateDoc, envelope: Envelope | None, at: datetime) -> lis
     if envelope is not None:
         facts.append(f"{fmt.length(at - envelope.scope.started_at)} old")
     return facts
+
+
+def _notices(envelope: Envelope | None) -> list[str]:
+    if envelope is None:
+        return []
+    return [plain(f"{notice.code}: {notice.detail or WARNING_TEXT[notice.code]}") for notice in envelope.warnings]
 
 
 def _caps(doc: PlanDocument) -> str:

@@ -68,11 +68,13 @@ def render_refusal(
         blocks.append(_inventory(envelope, at, refused=len(mine) > 0))
         blocks += [_finding(finding) for finding in mine]
     shown = {envelope.inventory for envelope in envelopes}
-    for finding in found:
-        if finding.inventory not in shown:
-            if finding.inventory is not None:
-                blocks.append(Text(f"  {plain(finding.inventory)}", style="bold"))
-            blocks.append(_finding(finding))
+    others = [finding for finding in found if finding.inventory not in shown]
+    if len(others) > 0 and len(blocks) > 0:
+        blocks.append(BLANK)
+    for finding in others:
+        if finding.inventory is not None:
+            blocks.append(Text(f"  {plain(finding.inventory)}", style="bold"))
+        blocks.append(_finding(finding))
     return stacked(
         verdict_line(word, (plain(workflow), detail), Tone.STOP),
         BLANK,
