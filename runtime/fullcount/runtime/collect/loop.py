@@ -120,6 +120,8 @@ class _Reading:
             if page.end is not None:
                 self.course.end_marker = page.end
                 return
+            if page.cursor is None and len(page.reasons) > 0:
+                return  # the source itself said why it goes no further: one code per cause (R4)
             if page.cursor is None:
                 self.course.ran_out = True
                 raise _Stop(_UNPROVABLE)

@@ -51,7 +51,7 @@ class SnapshotWriter:
         self._fields = tuple(fields)
         self.schema = arrow_schema(fields)
         self._ascent = Ascent(key)
-        self._arrived = _Groups(folder / "arrived.parquet", self.schema, self._fields)
+        self._arrived = _Groups(folder / "arrived.parquet", self.schema, self._fields, key)
         self._outside: _Groups | None = None
         self._read = 0
 
@@ -77,7 +77,7 @@ class SnapshotWriter:
         self._arrived.add(table.filter(inside))
         keys = table.select(list(self._key)).filter(kernel.invert(inside))
         if self._outside is None:
-            self._outside = _Groups(self.folder / "outside.parquet", keys.schema, ())
+            self._outside = _Groups(self.folder / "outside.parquet", keys.schema, (), self._key)
         self._outside.add(keys)
 
     def finish(self) -> Written:
@@ -88,7 +88,7 @@ class SnapshotWriter:
         if self._ascent.unbroken:
             return self._kept(self._arrived, self._read, Duplicates())
         duplicates = Duplicates()
-        ordered = _Groups(self.folder / "ordered.parquet", self.schema, self._fields)
+        ordered = _Groups(self.folder / "ordered.parquet", self.schema, self._fields, self._key)
         spill = self.folder / "spill"
         try:
             for table in in_order(self._arrived.path, self.schema, self._key, GROUP_ROWS, spill, duplicates):
@@ -113,6 +113,7 @@ class _Groups:
     path: Path
     schema: pa.Schema
     fields: tuple[str, ...]
+    key: tuple[str, ...]
     rows: int = 0
     _counts: dict[str, list[int]] = field(default_factory=dict)
     _waiting: list[pa.Table] = field(default_factory=list)
@@ -121,7 +122,11 @@ class _Groups:
 
     def __post_init__(self) -> None:
         self._counts = {name: [0] * len(STATE_ORDER) for name in self.fields}
-        self._file = pq.ParquetWriter(self.path, self.schema, compression="zstd", compression_level=1)
+        # a dictionary of keys would only repeat them: no key occurs twice
+        shared: Any = [name for name in self.schema.names if name not in self.key]
+        self._file = pq.ParquetWriter(
+            self.path, self.schema, compression="zstd", compression_level=1, use_dictionary=shared
+        )
 
     def add(self, table: pa.Table) -> None:
         """Add rows; full row groups go to the file."""
