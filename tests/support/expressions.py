@@ -106,6 +106,10 @@ class Scope:
             if declared.type == of_type
         ]
 
+    def all_fields(self, *, scalar: bool = True) -> list[ir.Field]:
+        types = SCALAR_TYPES if scalar else dict.fromkeys(FIELD_TYPES.values())
+        return [found for of_type in types for found in self.fields(of_type)]
+
 
 @st.composite
 def schemas(draw: st.DrawFn) -> Schema:
@@ -119,8 +123,16 @@ def schemas(draw: st.DrawFn) -> Schema:
     return chosen
 
 
+_POOLED = {t: st.sampled_from((*pool[:2] * 6, *pool)) for t, pool in POOLS.items()}
+
+
+def pooled(of_type: Type) -> st.SearchStrategy[Value]:
+    """Values of a scalar type: mostly one of three, so that equalities hold, and sometimes an extreme one."""
+    return _POOLED[of_type]
+
+
 def constant(draw: st.DrawFn, of_type: Type) -> ir.Const:
-    return ir.Const(draw(st.sampled_from(POOLS[of_type])), of_type)
+    return ir.Const(draw(pooled(of_type)), of_type)
 
 
 def value(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
@@ -243,7 +255,7 @@ def restriction(draw: st.DrawFn, inner: Scope, row: str) -> ir.Expr:
     outer = Scope(inner.schema, tuple(r for r in inner.rows if r[0] != row), 0)
     own = Scope(inner.schema, tuple(r for r in inner.rows if r[0] == row), max(inner.depth, 0))
     for _ in range(draw(st.sampled_from((0, 1, 1, 1, 2, 3)))):
-        mine = draw(st.sampled_from([f for t in SCALAR_TYPES for f in own.fields(t)]))
+        mine = draw(st.sampled_from(own.all_fields()))
         theirs = value(draw, outer, mine.type)
         sides = (mine, theirs) if draw(st.booleans()) else (theirs, mine)
         parts.append(ir.Compare("==", *sides))
@@ -288,6 +300,60 @@ def truth(draw: st.DrawFn, scope: Scope) -> ir.Expr:
             return comparison(draw, scope.down(), aggregate)
 
 
+def typical(draw: st.DrawFn, scope: Scope) -> ir.Expr:
+    """A rule as people write them: a simple test, and what other inventories hold for the same key, or don't."""
+    rows = [r for r in scope.rows if r[0] != "x"]
+    row, own = rows[0]
+    inventory = draw(st.sampled_from([name for name in sorted(scope.schema) if name != own] * 3 + [own]))
+    mine = draw(st.sampled_from(Scope(scope.schema, (("x", inventory),), 0).fields(TEXT)))
+    theirs = draw(st.sampled_from(Scope(scope.schema, ((row, own),), 0).fields(TEXT)))
+    parts: list[ir.Expr] = [ir.Compare("==", mine, theirs)]
+    if draw(st.booleans()):
+        parts.append(simple(draw, Scope(scope.schema, (("x", inventory),), 0)))
+    where = parts[0] if len(parts) == 1 else ir.And(tuple(parts))
+    found = _typical_use(draw, inventory, where)
+    match draw(st.integers(0, 3)):
+        case 0:
+            return ir.Or((ir.IsState(theirs, "absent"), found))
+        case 1:
+            return ir.And((simple(draw, Scope(scope.schema, ((row, own),), 0)), found))
+        case _:
+            return found
+
+
+def _typical_use(draw: st.DrawFn, inventory: str, where: ir.Expr) -> ir.Expr:
+    match draw(st.integers(0, 4)):
+        case 0:
+            return ir.Some(inventory, "x", where)
+        case 1:
+            counted = ir.Aggregate("count", inventory, "x", where, None, INT)
+            operator = draw(st.sampled_from(("<", "<=", "==", "!=", ">=")))
+            return ir.Compare(operator, counted, ir.Const(draw(st.integers(0, 2)), INT))
+        case _:
+            return ir.Not(ir.Some(inventory, "x", where))
+
+
+def simple(draw: st.DrawFn, scope: Scope) -> ir.Expr:
+    """A test of one field of one row."""
+    found = draw(st.sampled_from(scope.all_fields()))
+    match draw(st.integers(0, 4)):
+        case 0:
+            return ir.IsState(found, draw(st.sampled_from(("present", "absent", "known"))))
+        case 1:
+            filled = ir.Else(found, constant(draw, found.type), found.type, optional=False)
+            return ir.Compare(draw(st.sampled_from(("==", "!="))), filled, constant(draw, found.type))
+        case 2:
+            return ir.Not(ir.Compare("==", found, constant(draw, found.type)))
+        case _ if found.type == BOOL:
+            return found
+        case _:
+            return ir.Compare(
+                draw(st.sampled_from(("==", "<", ">=") if found.type.kind in ORDERED else ("==",))),
+                found,
+                constant(draw, found.type),
+            )
+
+
 def relational(draw: st.DrawFn, scope: Scope) -> ir.Expr:
     """A test with a quantifier or an aggregate at its top, beside tests of the object itself."""
     found = _existence(draw, scope)
@@ -311,6 +377,8 @@ def _existence(draw: st.DrawFn, scope: Scope) -> ir.Expr:
 
 
 def comparison(draw: st.DrawFn, scope: Scope, left: ir.Expr | None = None) -> ir.Expr:
+    if left is None and draw(st.integers(0, 2)) and (fields := scope.all_fields()):
+        left = draw(st.sampled_from(fields))
     of_type = draw(st.sampled_from(SCALAR_TYPES)) if left is None else left.type
     operators = ("==", "!=", "<", "<=", ">", ">=") if of_type.kind in ORDERED else ("==", "!=")
     operator = draw(st.sampled_from(operators))
@@ -320,10 +388,9 @@ def comparison(draw: st.DrawFn, scope: Scope, left: ir.Expr | None = None) -> ir
 
 def _state(draw: st.DrawFn, scope: Scope) -> ir.Expr:
     state = draw(st.sampled_from(("present", "absent", "known")))
-    if draw(st.integers(0, 3)) == 0:
-        collections = [f for t in set(FIELD_TYPES.values()) - set(SCALAR_TYPES) for f in scope.fields(t)]
-        if collections:
-            return ir.IsState(draw(st.sampled_from(sorted(collections, key=repr))), state)
+    choice = draw(st.integers(0, 4))
+    if choice and (fields := scope.all_fields(scalar=choice != 1)):
+        return ir.IsState(draw(st.sampled_from(fields)), state)
     of_type = draw(st.sampled_from(SCALAR_TYPES))
     operand = _maybe_absent(draw, scope, of_type)
     if draw(st.integers(0, 4)) == 0:

@@ -13,7 +13,7 @@ from itertools import count
 
 import duckdb
 from hypothesis import strategies as st
-from tests.support.expressions import NOW, PARAMS, POOLS, Scope, relational, schemas, truth
+from tests.support.expressions import NOW, PARAMS, POOLS, Scope, pooled, relational, schemas, truth, typical
 from tests.support.snapshots import HeldWorld, table
 
 from fullcount.compiler import ir, program
@@ -117,10 +117,10 @@ def rules(draw: st.DrawFn, depth: int = 3) -> Rule:
     """A rule with `where`, and sometimes a scope and exemptions by condition. Most look into other inventories."""
     schema = draw(schemas())
     row = Scope(schema, (("a", "base"),), depth)
-    where = relational(draw, row) if draw(st.integers(0, 2)) else truth(draw, row)
-    scope = truth(draw, Scope(schema, ((ir.SELF, "base"),), 0)) if draw(st.integers(0, 3)) == 0 else None
-    excepts = [truth(draw, Scope(schema, row.rows, 1)) for _ in range(draw(st.sampled_from((0, 0, 0, 1, 2))))]
-    return rule_of(schema, where, scope=scope, excepts=excepts)
+    shape = draw(st.sampled_from((typical, typical, relational, relational, truth)))
+    scope = truth(draw, Scope(schema, ((ir.SELF, "base"),), 0)) if draw(st.integers(0, 4)) == 0 else None
+    excepts = [truth(draw, Scope(schema, row.rows, 1)) for _ in range(draw(st.sampled_from((0, 0, 0, 0, 0, 1, 1, 2))))]
+    return rule_of(schema, shape(draw, row), scope=scope, excepts=excepts)
 
 
 def relevant(rule: Rule) -> dict[str, dict[str, FieldType]]:
@@ -141,16 +141,11 @@ def _value(draw: st.DrawFn, of_type: Type):
                 st.dictionaries(st.sampled_from(("a", "b", "", "it's")), st.sampled_from(POOLS[held]), max_size=2)
             )
         case _:
-            pool = POOLS[of_type]
-            return (
-                pool[draw(st.integers(0, min(2, len(pool) - 1)))]
-                if draw(st.booleans())
-                else draw(st.sampled_from(pool))
-            )
+            return draw(pooled(of_type))
 
 
 def _cell(draw: st.DrawFn, declared: FieldType) -> Cell:
-    if draw(st.integers(0, 4)) == 0:
+    if draw(st.integers(0, 2 if declared.optional else 19)) == 0:
         return ABSENT
     return present(_value(draw, declared.type))
 
@@ -160,7 +155,7 @@ def _world(draw: st.DrawFn, rule: Rule) -> dict[str, list[Row]]:
     return {
         name: [
             {f: present(next(ids)) if f == ROW_ID else _cell(draw, t) for f, t in fields.items()}
-            for _ in range(draw(st.integers(1 if name == "base" else 0, 4)))
+            for _ in range(draw(st.sampled_from((1, 2, 3, 4) if name == "base" else (0, 1, 2, 2, 3, 4))))
         ]
         for name, fields in relevant(rule).items()
     }
@@ -181,8 +176,8 @@ def _masked(draw: st.DrawFn, rows: list[Row]) -> list[Row]:
     return masked
 
 
-def _view(draw: st.DrawFn, rows: list[Row]) -> Related:
-    if draw(st.integers(0, 2)) != 0:
+def _view(draw: st.DrawFn, rows: list[Row], *, cut: bool) -> Related:
+    if not cut:
         return Related(_masked(draw, rows), True)
     kept = [row for row in rows if draw(st.booleans())]
     return Related(_masked(draw, kept), False)
@@ -193,7 +188,10 @@ def cases(draw: st.DrawFn, depth: int = 3) -> Case:
     """A rule, a world and a faithful view."""
     rule = draw(rules(depth))
     world = _world(draw, rule)
-    view = {name: _view(draw, rows) for name, rows in world.items()}
+    view = {
+        name: _view(draw, rows, cut=draw(st.integers(0, 3)) < (1 if name == "base" else 2))
+        for name, rows in world.items()
+    }
     return Case(rule, {name: Related(rows, True) for name, rows in world.items()}, view)
 
 

@@ -41,14 +41,17 @@ def some(outer: Lowering, expr: ir.Some) -> str:
         codes = [f"({query})" for query in _sets(outer, expr, _CODE)]
         code = codes[0] if len(codes) == 1 else f"greatest({', '.join(codes)})"
         return _truth_of_code(outer.frame.hoist(code), "TRUE", "TRUE", complete)
-    given = [outer.truth(part) for part in parts.outer]
-    holds = " AND ".join([f"({g} IS TRUE)" for g in given]) or "TRUE"
-    may_hold = " AND ".join([f"({g} IS NOT FALSE)" for g in given]) or "TRUE"
+    given = outer.truth(facts.conjunction(parts.outer))
+    holds, may_hold = f"({given} IS TRUE)", f"({given} IS NOT FALSE)"
     own = facts.conjunction(parts.own)
     if not parts.keys:
         code = f"(SELECT {_CODE} FROM {_rows(outer, expr, own)})"
         return _truth_of_code(outer.frame.hoist(code), holds, may_hold, complete)
-    return _keyed_some(outer, expr, parts.keys, own, (holds, may_hold), complete)
+    certain, possible = _keyed_some(outer, expr, parts.keys, own)
+    if parts.outer:
+        possible = f"{certain} OR {possible}"
+    found = f"CASE WHEN {holds} AND {certain} THEN TRUE"
+    return f"{found} WHEN {may_hold} AND ({possible}) THEN NULL ELSE FALSE END" if complete else f"{found} END"
 
 
 def _truth_of_code(code: str, holds: str, may_hold: str, complete: bool) -> str:
@@ -56,14 +59,8 @@ def _truth_of_code(code: str, holds: str, may_hold: str, complete: bool) -> str:
     return f"{found} WHEN {code} >= 1 AND {may_hold} THEN NULL ELSE FALSE END" if complete else f"{found} END"
 
 
-def _keyed_some(
-    outer: Lowering,
-    expr: ir.Some,
-    keys: tuple[facts.Equality, ...],
-    own: ir.Expr,
-    given: tuple[str, str],
-    complete: bool,
-) -> str:
+def _keyed_some(outer: Lowering, expr: ir.Some, keys: tuple[facts.Equality, ...], own: ir.Expr) -> tuple[str, str]:
+    """Return the tests that a row surely matches, and that a row may match."""
     others = [outer.known(key.other).value for key in keys]
     inner, frame = _inside(outer, expr)
     columns = [f"{inner.known(key.field).value} AS k{i}" for i, key in enumerate(keys)]
@@ -71,16 +68,11 @@ def _keyed_some(
     rows = outer.statement.common(
         f"SELECT * FROM (SELECT {', '.join(columns)}, {truth} AS p FROM {frame.from_item()}) s WHERE s.p IS NOT FALSE"
     )
-    holds, may_hold = given
     all_keys = tuple(range(len(keys)))
     known = " AND ".join(f"k{i} IS NOT NULL" for i in all_keys)
     certain = _among(others, all_keys, f"SELECT {{}} FROM {rows} WHERE p AND {known}")
-    found = f"CASE WHEN {holds} AND {certain} THEN TRUE"
-    if not complete:
-        return f"{found} END"
-    possible = [_among(others, all_keys, f"SELECT {{}} FROM {rows} WHERE p IS NULL AND {known}")]
-    possible += _without_value(others, rows)
-    return f"{found} WHEN {may_hold} AND ({' OR '.join(possible)}) THEN NULL ELSE FALSE END"
+    unclear = _among(others, all_keys, f"SELECT {{}} FROM {rows} WHERE p IS NULL AND {known}")
+    return certain, " OR ".join([unclear, *_without_value(others, rows)])
 
 
 def _among(others: list[str], matched: tuple[int, ...], select: str) -> str:

@@ -1,0 +1,15 @@
+"""What all tests share: how many examples a property test runs.
+
+The profile `ci` runs the full number, `dev` a tenth of it. It is `ci` where the environment says `CI`; either can be
+chosen by `HYPOTHESIS_PROFILE`. A property test states its full number by `tests.support.profiles.examples`.
+"""
+
+from __future__ import annotations
+
+import os
+
+from hypothesis import settings
+
+settings.register_profile("ci", max_examples=500, deadline=None, derandomize=False, print_blob=True)
+settings.register_profile("dev", max_examples=100, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
