@@ -69,7 +69,11 @@ class Intake:
         self.tally = Tally(refused={name: Refusals() for name in fields})
         self._fields, self._key = fields, inventory.key
         self._writer = store.writer(fields, inventory.key)
-        self._sieve = Sieve(inventory, bindings, self._writer.folder)
+        try:
+            self._sieve = Sieve(inventory, bindings, self._writer.folder)
+        except BaseException:
+            self._writer.__exit__(None, None, None)
+            raise
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="fullcount-intake")
         self._pages: list[pa.Table] = []
         self._waiting = 0

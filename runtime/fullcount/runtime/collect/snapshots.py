@@ -7,17 +7,23 @@ The same rows give the same bytes. What a killed process left behind is never mi
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import os
+import shutil
 import tempfile
+import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from fullcount.compiler.types import FieldType
+from fullcount.compiler.types import FieldType, ListOf, MapOf
 from fullcount.runtime.collect.writer import SnapshotWriter
 
 _ALGORITHM = "sha256"
 _INCOMING = ".incoming"
+_IN_USE = "in-use"
+_QUITE_NEW = 60.0
+"""Seconds in which a folder may have been made and not yet been claimed."""
 _HEX = frozenset("0123456789abcdef")
 
 
@@ -53,10 +59,22 @@ class SnapshotStore:
         return path
 
     def writer(self, fields: Mapping[str, FieldType], key: tuple[str, ...]) -> SnapshotWriter:
-        """Begin a snapshot. Use it in a `with` block: left without `finish`, nothing stays behind."""
+        """Begin a snapshot. Use it in a `with` block: left without `finish`, nothing stays behind.
+
+        Raises `ValueError` for a key field that has no order.
+        """
+        for name in key:
+            if isinstance(fields[name].type, ListOf | MapOf):
+                msg = f"`{name}` is a {fields[name].type} and can't be part of a key"
+                raise ValueError(msg)
         incoming = self.root / _INCOMING
         incoming.mkdir(parents=True, exist_ok=True)
-        return SnapshotWriter(Path(tempfile.mkdtemp(dir=incoming)), fields, key, self._keep)
+        _sweep(incoming)
+        folder = Path(tempfile.mkdtemp(dir=incoming))
+        # held as long as the writer lives: whoever can take it knows that the writer is dead
+        in_use = (folder / _IN_USE).open("wb")
+        fcntl.flock(in_use, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return SnapshotWriter(folder, fields, key, self._keep, in_use)
 
     def _keep(self, written: Path) -> str:
         """Give a finished file its lasting name; return its digest."""
@@ -82,6 +100,19 @@ def digest_of(path: Path) -> str:
     """Return `sha256:…` of a file's bytes."""
     with path.open("rb") as file:
         return f"{_ALGORITHM}:{hashlib.file_digest(file, _ALGORITHM).hexdigest()}"
+
+
+def _sweep(incoming: Path) -> None:
+    """Clear away what killed writers left: folders that are not quite new and that nobody holds."""
+    for folder in incoming.iterdir():
+        try:
+            if time.time() - folder.stat().st_mtime < _QUITE_NEW:
+                continue
+            with (folder / _IN_USE).open("rb") as in_use:
+                fcntl.flock(in_use, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                shutil.rmtree(folder)
+        except (FileNotFoundError, BlockingIOError):
+            continue  # gone meanwhile, or in use
 
 
 def _flush_folder(folder: Path) -> None:

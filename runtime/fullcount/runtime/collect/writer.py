@@ -12,12 +12,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, BinaryIO, Self
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from fullcount.compiler.types import FieldType, ListOf, MapOf
+from fullcount.compiler.types import FieldType
 from fullcount.compiler.values import STATE_ORDER, STATE_SUFFIX, FieldState
 from fullcount.runtime.collect.coerce import Array, arrow_schema, kernel
 from fullcount.runtime.collect.order import Ascent, Duplicates, distinct_keys, in_order, keys_in_both
@@ -41,13 +41,14 @@ class SnapshotWriter:
     """One snapshot in the making. `append` rows as they arrive, then `finish`; leaving the block clears up."""
 
     def __init__(
-        self, folder: Path, fields: Mapping[str, FieldType], key: tuple[str, ...], keep: Callable[[Path], str]
+        self,
+        folder: Path,
+        fields: Mapping[str, FieldType],
+        key: tuple[str, ...],
+        keep: Callable[[Path], str],
+        in_use: BinaryIO,
     ) -> None:
-        for name in key:
-            if isinstance(fields[name].type, ListOf | MapOf):
-                msg = f"`{name}` is a {fields[name].type} and can't be part of a key"
-                raise ValueError(msg)
-        self.folder, self._key, self._keep = folder, key, keep
+        self.folder, self._key, self._keep, self._in_use = folder, key, keep, in_use
         self._fields = tuple(fields)
         self.schema = arrow_schema(fields)
         self._ascent = Ascent(key)
@@ -66,6 +67,7 @@ class SnapshotWriter:
             self._outside.discard()
         # a file that can't be removed now only takes space: it must not hide the outcome, nor the error on its way
         shutil.rmtree(self.folder, ignore_errors=True)
+        self._in_use.close()
 
     def append(self, table: pa.Table, inside: Array | None = None) -> None:
         """Take the next rows as they arrived; `inside` masks those to store (None: all of them)."""
