@@ -8,6 +8,8 @@ stand, comments included. Words in a text that mix alphabets which look alike ar
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from fullcount.dsl.diagnostics import Diagnostic, Diagnostics, Severity
@@ -77,23 +79,28 @@ def clean(source: Source, diagnostics: Diagnostics) -> str:
 
 
 def _warn_of_mixed_alphabets(source: Source, text: str, diagnostics: Diagnostics) -> None:
+    for start, word, alphabet in islice(_mixed_words(text), MAX_FINDINGS):
+        diagnostics.add(
+            Diagnostic(
+                "FC020",
+                f"`{word}` mixes Latin letters with {alphabet.capitalize()} ones that look alike",
+                source.span(start, start + len(word)),
+                Severity.WARNING,
+                why="a text that looks like another but differs from it selects other objects",
+                help="type the word again, or keep it if the mixture is meant",
+            )
+        )
+
+
+def _mixed_words(text: str) -> Iterator[tuple[int, str, str]]:
+    """Yield the words in texts, not in comments, that mix alphabets: offset, word, the other alphabet."""
     for quoted in _STRING.finditer(text):
         if quoted.group().startswith("#") or quoted.group().isascii():
             continue
         for match in _WORD.finditer(quoted.group()):
-            mixed = _lookalike(match.group())
-            if mixed is not None:
-                start = quoted.start() + match.start()
-                diagnostics.add(
-                    Diagnostic(
-                        "FC020",
-                        f"`{match.group()}` mixes Latin letters with {mixed.capitalize()} ones that look alike",
-                        source.span(start, start + len(match.group())),
-                        Severity.WARNING,
-                        why="a text that looks like another but differs from it selects other objects",
-                        help="type the word again, or keep it if the mixture is meant",
-                    )
-                )
+            alphabet = _lookalike(match.group())
+            if alphabet is not None:
+                yield quoted.start() + match.start(), match.group(), alphabet
 
 
 def _lookalike(word: str) -> str | None:

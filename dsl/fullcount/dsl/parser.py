@@ -22,8 +22,11 @@ from fullcount.dsl.recover import Failure, repair
 from fullcount.dsl.scene import scene
 from fullcount.dsl.source import Source, Span
 
-#: After so many places that do not parse, the rest of the file is left for the next run.
+#: After so many places that do not parse, the rest of the file is left for the next run. Each costs a parse of the
+#: whole text, so a very long one is given up earlier.
 MAX_FAILURES: Final = 20
+_LONG: Final = 200_000
+_MAX_FAILURES_OF_LONG: Final = 3
 
 _COMMENT = re.compile(r'"(?:[^"\\\n]|\\[^\n])*"?|(#[^\n]*)')
 
@@ -33,8 +36,9 @@ def parse(source: Source) -> tuple[tree.File | None, Diagnostics]:
     diagnostics = Diagnostics()
     text = clean(source, diagnostics)
     damaged: list[Span] = []
+    most = MAX_FAILURES if len(text) < _LONG else _MAX_FAILURES_OF_LONG
     root = _attempt(text)
-    while isinstance(root, Failure) and len(damaged) < MAX_FAILURES:
+    while isinstance(root, Failure) and len(damaged) < most:
         rough = outline(text)
         at = scene(source, root, rough)
         finding, blame = explain(at)

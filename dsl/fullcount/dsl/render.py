@@ -193,14 +193,18 @@ class _Finding:
 
     def _line(self, marks: Sequence[_Mark]) -> list[str]:
         """Return one source line with its underlines."""
-        cells = _cells(marks[0].source.line(marks[0].line))
-        start, stop = _window(cells, marks[0])
-        before, after = "…" if start > 0 else "", "…" if stop < len(cells) else ""
+        whole = marks[0].source.line(marks[0].line)
+        # only what can be shown is laid out: a line may be as long as the file
+        skipped = max(0, marks[0].first - WIDTH)
+        cells = _cells(whole[skipped : marks[0].first + 2 * WIDTH])
+        start, stop = _window(cells, marks[0].first - skipped)
+        before = "…" if skipped + start > 0 else ""
+        after = "…" if skipped + stop < len(whole) else ""
         text = before + "".join(cell for cell, _ in cells[start:stop]) + after
         number = self._pen("quiet", f"{marks[0].line:>{self._gutter}} |")
         lines = [f"{number} {text}".rstrip()]
         for mark in marks:
-            first, last = max(mark.first, start), min(mark.last, stop)
+            first, last = max(mark.first - skipped, start), min(mark.last - skipped, stop)
             if first > stop or last < start:
                 continue
             indent = len(before) + sum(width for _, width in cells[start:first])
@@ -222,11 +226,11 @@ def _mark(source: Source, span: Span, sign: str, style: str, text: str) -> _Mark
     return _Mark(source, line, first, max(first, min(first + max(span.end - start, 0), length)), sign, style, text)
 
 
-def _window(cells: Sequence[tuple[str, int]], mark: _Mark) -> tuple[int, int]:
+def _window(cells: Sequence[tuple[str, int]], mark: int) -> tuple[int, int]:
     """Return the part of a line to show: all of it, or about `WIDTH` columns that begin a little before the mark."""
     if sum(width for _, width in cells) <= WIDTH:
         return 0, len(cells)
-    start, room = min(mark.first, len(cells)), WIDTH // 3
+    start, room = min(mark, len(cells)), WIDTH // 3
     while start > 0 and room >= cells[start - 1][1]:
         start -= 1
         room -= cells[start][1]

@@ -13,7 +13,8 @@ def closest(word: str, candidates: Iterable[str]) -> str | None:
     """Return the candidate that is most like `word`, or None if none is like it."""
     import difflib  # only a failed run pays for it
 
-    known = sorted(set(candidates))
+    # a word that is much longer is another word: `notify` is no misspelt `not`
+    known = sorted({each for each in candidates if abs(len(each) - len(word)) <= max(1, len(each) // 3)})
     lowered = {candidate.lower(): candidate for candidate in reversed(known)}
-    found = difflib.get_close_matches(word.lower()[:80], list(lowered), n=1, cutoff=THRESHOLD)
+    found = difflib.get_close_matches(word.lower(), list(lowered), n=1, cutoff=THRESHOLD)
     return lowered[found[0]] if found else None
