@@ -25,6 +25,8 @@ _NUMBER: Final = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?", re.ASCII)
 
 def plain(text: str, limit: int | None = None) -> str:
     """Return foreign text as one harmless line, shortened in the middle to at most `limit` characters."""
+    if text.isascii() and text.isprintable():
+        return shorten(text, limit)
     shown: list[str] = []
     marks = 0
     # What is far beyond any limit is cut first, so that a megabyte of a name costs no more than a line of it.

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+import rfc8785
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.plans import certificate, document, plan_row
@@ -29,8 +30,13 @@ names = st.text("abcdefgh-", min_size=1, max_size=6)
 key_sets = st.lists(names, min_size=1, max_size=9, unique=True)
 
 JSON = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**64), 2**64) | st.text("$int0123 é", max_size=6),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text("$int", max_size=6), inner, max_size=3),
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**64), 2**64)
+    | st.text("$int0123 é\n\x1f\x7f\u2028\ue000\U0001f600", max_size=6),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text("$intZ\ue000\U0001f600", max_size=6), inner, max_size=3)
+    ),
     max_leaves=8,
 )
 
@@ -49,6 +55,22 @@ def test_two_values_never_share_their_canonical_bytes(a: Any, b: Any):
     assert same or _equal(a, b)
     assert canonical_bytes({"$int": str(2**60)}) != canonical_bytes(2**60)
     assert canonical_bytes(2**60) != canonical_bytes(2**60 + 1)
+
+
+@given(JSON)
+def test_canonical_bytes_are_those_of_rfc_8785(value: Any):
+    """Wherever RFC 8785 has a form for a value, ours is that form, byte for byte."""
+    try:
+        expected = rfc8785.dumps(value)
+    except rfc8785.IntegerDomainError:
+        return
+    assert "$int" in str(value) or canonical_bytes(value) == expected
+
+
+def test_keys_are_ordered_as_rfc_8785_says_also_beyond_the_basic_plane():
+    """By UTF-16 code units: an emoji sorts before a private character of the basic plane."""
+    assert canonical_bytes({"\ue000": 1, "\U0001f600": 2}) == '{"\U0001f600":2,"\ue000":1}'.encode()
+    assert canonical_bytes({"b": "\x7f\x1f\u2028/<", "a": -0.0}) == b'{"a":0,"b":"\x7f\\u001f\xe2\x80\xa8/<"}'
 
 
 def _equal(a: Any, b: Any) -> bool:

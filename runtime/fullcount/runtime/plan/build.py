@@ -26,7 +26,7 @@ from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.plan import tables
 from fullcount.runtime.plan.caps import caps_for
 from fullcount.runtime.plan.cells import cell_to_doc, instant, to_json
-from fullcount.runtime.plan.digest import check_document, sealed
+from fullcount.runtime.plan.digest import check_sums, sealed
 from fullcount.runtime.plan.document import (
     CertificateDoc,
     KeptGroup,
@@ -292,7 +292,7 @@ def _document(
             digest="",
         )
     )
-    wrong = check_document(doc)
+    wrong = check_sums(doc)
     if len(wrong) > 0:
         raise SumsError("; ".join(wrong))
     return doc

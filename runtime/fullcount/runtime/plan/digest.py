@@ -13,6 +13,7 @@ so that no leaf can pass for a node, nor a row for an undecided object.
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from decimal import InvalidOperation
 from typing import Any, Final
@@ -49,10 +50,30 @@ def canonical_bytes(value: Any) -> bytes:
     """
     plain = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
     try:
+        if _usual(plain):
+            # For such values the two agree byte for byte (a property test holds that), and this one is many times
+            # faster; a plan has one leaf for each object.
+            return json.dumps(plain, ensure_ascii=False, separators=(",", ":"), sort_keys=True).encode()
         return rfc8785.dumps(_portable(plain))
     except (rfc8785.CanonicalizationError, UnicodeEncodeError) as error:
         msg = f"this value can't be written in canonical form: {error}"
         raise CanonicalError(msg) from error
+
+
+def _usual(value: Any) -> bool:
+    """Whether a value has no number but safe integers, and only keys that sort the same by code point and UTF-16."""
+    kind = type(value)
+    if kind is str or kind is bool or value is None:
+        return True
+    if kind is int:
+        return bool(-_SAFE_INTEGER <= value <= _SAFE_INTEGER)
+    if kind is list or kind is tuple:
+        return all(map(_usual, value))
+    if kind is dict:
+        return all(type(key) is str and key.isascii() and _TAG not in key for key in value) and all(
+            map(_usual, value.values())
+        )
+    return False
 
 
 def _portable(value: Any) -> Any:
@@ -94,15 +115,18 @@ def short_digest(digest: str) -> str:
 
 def plan_digest(doc: PlanDocument) -> str:
     """Return the digest that approvals are bound to; computed from the parts, never read from the document."""
+    return _digest(doc, merkle_root(doc.rows, doc.undecided, doc.kept))
+
+
+def _digest(doc: PlanDocument, root: str) -> str:
     body = doc.model_dump(mode="json", exclude=set(CLOCK_PARTS | COMMENTARY | _IN_TREE))
-    body["merkle_root"] = merkle_root(doc.rows, doc.undecided, doc.kept)
-    return sha256_text(_PLAN_DOMAIN + canonical_bytes(body))
+    return sha256_text(_PLAN_DOMAIN + canonical_bytes(body | {"merkle_root": root}))
 
 
 def sealed(doc: PlanDocument) -> PlanDocument:
     """Return the document with the Merkle root and digest of its content."""
-    rooted = doc.model_copy(update={"merkle_root": merkle_root(doc.rows, doc.undecided, doc.kept)})
-    return rooted.model_copy(update={"digest": plan_digest(rooted)})
+    root = merkle_root(doc.rows, doc.undecided, doc.kept)
+    return doc.model_copy(update={"merkle_root": root, "digest": _digest(doc, root)})
 
 
 # -- the tree ---------------------------------------------------------------------------------------------------------
@@ -200,10 +224,17 @@ def _path(place: int, leaves: Sequence[bytes]) -> list[bytes]:
 def check_document(doc: PlanDocument) -> list[str]:
     """Return what does not fit in a document, in words; empty when digest, root, sums and caps all hold."""
     wrong: list[str] = []
-    if doc.merkle_root != merkle_root(doc.rows, doc.undecided, doc.kept):
+    root = merkle_root(doc.rows, doc.undecided, doc.kept)
+    if doc.merkle_root != root:
         wrong.append("the rows do not fit the Merkle root of the plan")
-    if doc.digest != plan_digest(doc):
+    if doc.digest != _digest(doc, root):
         wrong.append("the content does not fit the digest of the plan")
+    return wrong + check_sums(doc)
+
+
+def check_sums(doc: PlanDocument) -> list[str]:
+    """Return what does not fit among sums, lists and caps, in words; the part that needs no hash."""
+    wrong: list[str] = []
     if not doc.sums.hold:
         sums = doc.sums
         wrong.append(
