@@ -94,12 +94,34 @@ def running_cluster() -> Iterator[Cluster]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+@contextmanager
+def standby_of(cluster: Cluster) -> Iterator[Cluster]:
+    """A physical replica of a running cluster, with all its databases, on a port of its own."""
+    binaries = require_binaries()
+    owner = pwd.getpwnam("postgres") if os.getuid() == 0 else None
+    folder = Path(tempfile.mkdtemp(prefix="fullcount-pg-standby-"))
+    try:
+        if owner is not None:
+            os.chown(folder, owner.pw_uid, owner.pw_gid)
+        source = cluster.full_url().removesuffix("/postgres")
+        copied = ("--checkpoint", "fast", "--write-recovery-conf", "--no-sync")
+        _run(owner, binaries / "pg_basebackup", "--dbname", source, "--pgdata", folder / "data", *copied)
+        yield from _start(binaries, folder, owner)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def _serve(binaries: Path, folder: Path, owner: pwd.struct_passwd | None) -> Iterator[Cluster]:
-    data, password, port = folder / "data", folder / "password", _free_port()
+    data, password = folder / "data", folder / "password"
     password.write_text("secret\n")
     password.chmod(0o644)
     initdb = ["--username", SUPERUSER, "--pwfile", password, "--auth", "scram-sha-256", "--encoding", "UTF8"]
     _run(owner, binaries / "initdb", "--pgdata", data, "--no-sync", "--locale", "C.UTF-8", *initdb)
+    yield from _start(binaries, folder, owner)
+
+
+def _start(binaries: Path, folder: Path, owner: pwd.struct_passwd | None) -> Iterator[Cluster]:
+    data, port = folder / "data", _free_port()
     settings = f"-p {port} -h 127.0.0.1 -k {folder} -c fsync=off -c max_connections=60 -c shared_buffers=32MB"
     control = (binaries / "pg_ctl", "--pgdata", data, "--wait")
     _run(owner, *control, "--log", folder / "log", "--options", settings, "start")

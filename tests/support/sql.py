@@ -92,7 +92,7 @@ class Source:
 
     settings: Mapping[str, Any]
     resource_name: str = "accounts"
-    opened: list[Any] = field(default_factory=list)
+    opened: dict[str, Any] = field(default_factory=dict)
 
     @property
     def config(self) -> Any:
@@ -105,20 +105,22 @@ class Source:
         return CONNECTOR.resources("directory", self.config)[self.resource_name]
 
     async def reader(self) -> Any:
-        """A reader, closed at the end of the test by `close`."""
-        self.opened.append(await CONNECTOR.open_reader("directory", self.config))
-        return self.opened[-1]
+        """The source's reader, opened once and closed by `close`."""
+        if "reader" not in self.opened:
+            self.opened["reader"] = await CONNECTOR.open_reader("directory", self.config)
+        return self.opened["reader"]
 
     async def actor(self) -> Any:
-        """An actor, closed at the end of the test by `close`."""
-        self.opened.append(await CONNECTOR.open_actor("directory", self.config))
-        return self.opened[-1]
+        """The source's actor, opened once and closed by `close`."""
+        if "actor" not in self.opened:
+            self.opened["actor"] = await CONNECTOR.open_actor("directory", self.config)
+        return self.opened["actor"]
 
     @asynccontextmanager
     async def scan(
         self, scope: ir.Expr | None = None, *, page_rows: int = 10, fields: Any = None
     ) -> AsyncIterator[Scan]:
-        """Open a scan on a reader of its own."""
+        """Open a scan on a connection of its own."""
         asked = tuple(self.resource.fields) if fields is None else tuple(fields)
         reader = await self.reader()
         async with reader.scan(Question("accounts", self.resource, asked, scope, 0, page_rows)) as scan:
@@ -144,12 +146,13 @@ class Source:
         return ActCall(self.resource, operation, key, {**named, **arguments}, expected, "key")
 
     async def perform(self, call: ActCall) -> ActResult:
-        """Perform a call on an actor of its own."""
+        """Perform a call."""
         return await (await self.actor()).perform(call)
 
     async def close(self) -> None:
         """Close everything that was opened."""
-        for side in self.opened:
+        while self.opened:
+            _, side = self.opened.popitem()
             await side.close()
 
 

@@ -30,21 +30,21 @@ class TestWhatIsNotWritten:
         call = await source.call("delete", "a0003")
         file.write("UPDATE accounts SET row_version = 2, last_login = '2026-11-29T08:00:00Z' WHERE id = 'a0003'")
         result = await source.perform(call)
-        assert (Outcome.CHANGED, ActReason.PRECONDITION_FAILED) == (result.outcome, result.reason)
-        assert 25 == len(file.rows(ALL))
+        assert (result.outcome, result.reason) == (Outcome.CHANGED, ActReason.PRECONDITION_FAILED)
+        assert len(file.rows(ALL)) == 25
 
     async def test_a_change_that_forgot_the_version_is_seen_all_the_same(self, file, source):
         """Every field that was read is compared, not the version alone."""
         call = await source.call("delete", "a0003")
         file.write("UPDATE accounts SET owner = 'somebody' WHERE id = 'a0003'")
         result = await source.perform(call)
-        assert (Outcome.CHANGED, "it changed since it was seen: `owner` differs") == (result.outcome, result.detail)
+        assert (result.outcome, result.detail) == (Outcome.CHANGED, "it changed since it was seen: `owner` differs")
 
     async def test_without_a_version_every_field_that_was_read_is_the_precondition(self, file, make_source):
         """A field that was absent and is not any more counts as a change."""
         source = make_source(sqlite_settings(file.path, {**ACCOUNTS, **NO_VERSION}))
         call = await source.call("delete", "a0000")
-        assert ABSENT == call.expected["owner"]
+        assert call.expected["owner"] == ABSENT
         file.write("UPDATE accounts SET owner = 'p1' WHERE id = 'a0000'")
         assert Outcome.CHANGED is (await source.perform(call)).outcome
 
@@ -54,10 +54,10 @@ class TestWhatIsNotWritten:
         file.write("DELETE FROM accounts WHERE id = 'a0003'")
         file.insert(account(3, entry_uuid="another"))
         result = await source.perform(call)
-        assert (Outcome.CHANGED, "another object has this key now: `entry_uuid` differs") == (
+        assert (
             result.outcome,
             result.detail,
-        )
+        ) == (Outcome.CHANGED, "another object has this key now: `entry_uuid` differs")
 
     async def test_a_row_that_is_gone_is_already_gone(self, file, source):
         """Deleting what somebody deleted is not a failure, and not our doing."""
@@ -70,7 +70,7 @@ class TestWhatIsNotWritten:
         """A precondition that can't be stated is a refusal, not a free pass."""
         seen = {**{k: v for k, v in (await source.see("a0003")).items() if k != "row_version"}, **missing}
         result = await source.perform(await source.call("delete", "a0003", seen=seen))
-        assert (Outcome.REFUSED, ActReason.PRECONDITION_FAILED) == (result.outcome, result.reason)
+        assert (result.outcome, result.reason) == (Outcome.REFUSED, ActReason.PRECONDITION_FAILED)
 
     async def test_without_anything_seen_nothing_is_written(self, source, unchanged):
         """An empty expectation is not one that everything meets."""
@@ -98,7 +98,7 @@ class TestWhatIsNotWritten:
         file, source = sqlite_source(CREATE_ACCOUNTS.replace("PRIMARY KEY ", ""), rows=rows)
         seen = {"row_version": present(1), "id": present("a0001")}
         assert Outcome.REFUSED is (await source.perform(await source.call("delete", "a0001", seen=seen))).outcome
-        assert 2 == len(file.rows(ALL))
+        assert len(file.rows(ALL)) == 2
 
     @pytest.mark.parametrize("action", ["CASCADE", "SET NULL", "SET DEFAULT"])
     async def test_rows_of_other_tables_that_nobody_approved_keep_the_row(self, file, source, action):
@@ -108,9 +108,9 @@ class TestWhatIsNotWritten:
             "INSERT INTO grants VALUES (1, 'a0003')",
         )
         result = await source.perform(await source.call("delete", "a0003"))
-        assert (Outcome.REFUSED, ActReason.COLLATERAL_CHANGE) == (result.outcome, result.reason)
+        assert (result.outcome, result.reason) == (Outcome.REFUSED, ActReason.COLLATERAL_CHANGE)
         assert Outcome.DONE is (await source.perform(await source.call("delete", "a0004"))).outcome
-        assert [(1, "a0003")] == file.rows("SELECT * FROM grants")
+        assert file.rows("SELECT * FROM grants") == [(1, "a0003")]
 
     async def test_a_reference_without_an_action_refuses_the_delete_and_says_so(self, file, source, unchanged):
         """SQLite keeps references only where it is told to; the acting side tells it to."""
@@ -128,7 +128,7 @@ class TestWhatIsNotWritten:
             "CREATE TRIGGER no_locks BEFORE UPDATE ON accounts WHEN new.locked = 1 BEGIN SELECT raise(IGNORE); END"
         )
         result = await source.perform(await source.call("update", "a0003", locked=True))
-        assert (Outcome.REFUSED, True) == (result.outcome, "suppressed" in result.detail)
+        assert (result.outcome, "suppressed" in result.detail) == (Outcome.REFUSED, True)
 
     async def test_a_lock_held_by_another_writer_is_a_failure_with_nothing_written(self, file, make_source, unchanged):
         """Waiting ends, and nothing was sent."""
@@ -140,7 +140,7 @@ class TestWhatIsNotWritten:
         result = await actor.perform(call)
         other.execute("ROLLBACK")
         other.close()
-        assert (Outcome.FAILED, True) == (result.outcome, "nothing was written" in result.detail)
+        assert (result.outcome, "nothing was written" in result.detail) == (Outcome.FAILED, True)
 
     async def test_a_view_is_not_acted_on_whatever_the_configuration_says(self, file, make_source, unchanged):
         """Which rows a write through a view reaches is not known."""
@@ -153,29 +153,29 @@ class TestWhatIsWritten:
     async def test_an_update_writes_its_columns_adds_to_the_version_and_remembers_what_was_there(self, file, source):
         """`before` has what an undo needs."""
         result = await source.perform(await source.call("update", "a0001", locked=True, owner="nobody"))
-        assert (Outcome.DONE, {"locked": False, "owner": "p1"}) == (result.outcome, result.before)
-        assert [("nobody", 1, 2)] == file.rows("SELECT owner, locked, row_version FROM accounts WHERE id = 'a0001'")
+        assert (result.outcome, result.before) == (Outcome.DONE, {"locked": False, "owner": "p1"})
+        assert file.rows("SELECT owner, locked, row_version FROM accounts WHERE id = 'a0001'") == [("nobody", 1, 2)]
 
     async def test_an_update_leaves_the_version_to_its_owner_unless_told_otherwise(self, file, make_source):
         """Where a trigger or the application counts, Fullcount does not."""
         source = make_source(sqlite_settings(file.path, {**ACCOUNTS, "version_managed": False}))
         await source.perform(await source.call("update", "a0001", locked=True))
-        assert [(1, 1)] == file.rows("SELECT locked, row_version FROM accounts WHERE id = 'a0001'")
+        assert file.rows("SELECT locked, row_version FROM accounts WHERE id = 'a0001'") == [(1, 1)]
 
     async def test_a_delete_takes_its_row_only_and_remembers_all_of_it(self, file, source):
         """The whole row as it was stands in `before`."""
         result = await source.perform(await source.call("delete", "a0001"))
         assert Outcome.DONE is result.outcome
-        assert ("a0001", "2026-11-01T08:00:00Z") == (result.before["id"], result.before["last_login"])
-        assert 24 == len(file.rows(ALL))
+        assert (result.before["id"], result.before["last_login"]) == ("a0001", "2026-11-01T08:00:00Z")
+        assert len(file.rows(ALL)) == 24
 
     @pytest.mark.requirement("R29")
     async def test_doing_it_twice_is_doing_it_once(self, file, source):
         """The second call finds the row as it is after the first, and leaves it so."""
         call = await source.call("update", "a0001", locked=True)
         first, second = await source.perform(call), await source.perform(call)
-        assert (Outcome.DONE, Outcome.CHANGED) == (first.outcome, second.outcome)
-        assert [(1, 2)] == file.rows("SELECT locked, row_version FROM accounts WHERE id = 'a0001'")
+        assert (first.outcome, second.outcome) == (Outcome.DONE, Outcome.CHANGED)
+        assert file.rows("SELECT locked, row_version FROM accounts WHERE id = 'a0001'") == [(1, 2)]
 
     async def test_keys_and_values_that_look_like_sql_are_only_text(self, file, source):
         """Values are bound, never written into a statement."""
@@ -183,7 +183,7 @@ class TestWhatIsWritten:
         file.insert(account(99, id=hostile))
         result = await source.perform(await source.call("update", hostile, owner="'; DELETE FROM accounts; --"))
         assert Outcome.DONE is result.outcome
-        assert 26 == len(file.rows(ALL))
+        assert len(file.rows(ALL)) == 26
 
     async def test_a_table_whose_names_need_quotes_is_still_one_table(self, sqlite_source):
         """Names from the configuration are quoted, whatever they hold."""
@@ -193,7 +193,7 @@ class TestWhatIsWritten:
             made, "INSERT INTO \"odd; name\" VALUES ('a', 'b')", fields={"id": "text", "order": "text?"}, **change
         )
         assert Outcome.DONE is (await source.perform(await source.call("update", "a", order="c"))).outcome
-        assert [("a", "c")] == file.rows('SELECT * FROM "odd; name"')
+        assert file.rows('SELECT * FROM "odd; name"') == [("a", "c")]
 
 
 @pytest.mark.requirement("R32")

@@ -103,6 +103,6 @@ async def test_a_scope_is_called_pushed_down_only_as_a_whole(file, source):
     )
     less = ir.Compare("<", ir.Field(ir.SELF, "accounts", "environment", TEXT, False), ir.Const("q", TEXT))
     whole, part, none = [await source.read_all(scope) for scope in (production, ir.And((production, less)), less)]
-    assert [True, False, False] == [read.info.scope_pushed_down for read in (whole, part, none)]
-    assert [12, 12, 25] == [read.total for read in (whole, part, none)]
+    assert [read.info.scope_pushed_down for read in (whole, part, none)] == [True, False, False]
+    assert [read.total for read in (whole, part, none)] == [12, 12, 25]
     assert {"production"} == {row["environment"] for row in whole.rows}

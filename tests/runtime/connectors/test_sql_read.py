@@ -25,7 +25,7 @@ class TestRead:
         file.write("UPDATE accounts SET locked = 1 WHERE id = 'a0001'")
         reading = await (await view.reader()).read(view.resource, ("a0001",), ("id",))
         assert Existence.UNKNOWN is reading.existence
-        assert [Reason.EXISTENCE_UNKNOWN] == [reason.code for reason in reading.reasons]
+        assert [reason.code for reason in reading.reasons] == [Reason.EXISTENCE_UNKNOWN]
 
     async def test_a_row_that_is_not_in_its_table_is_gone(self, source):
         """A base table without row-level security hides nothing."""
@@ -60,8 +60,8 @@ class TestLookup:
         """Our own limit makes the answer incomplete, with its reason."""
         monkeypatch.setattr(reader_module, "LOOKUP_ROWS", 3)
         matches = await (await source.reader()).lookup(source.resource, "environment", "test", ("id",))
-        assert (3, False) == (len(matches.rows), matches.complete)
-        assert [Reason.CLIENT_LIMIT_REACHED] == [reason.code for reason in matches.reasons]
+        assert (len(matches.rows), matches.complete) == (3, False)
+        assert [reason.code for reason in matches.reasons] == [Reason.CLIENT_LIMIT_REACHED]
 
     async def test_rows_without_a_value_and_with_a_strange_one_are_told_too(self, file, source):
         """Whatever is not certainly another value comes back, so that absence is never concluded from it."""
@@ -83,4 +83,4 @@ class TestLookup:
 async def test_a_count_is_the_tables_own_and_ignores_our_cap(file, make_source):
     """An independent count is of everything."""
     source = make_source(sqlite_settings(file.path, max_rows=3))
-    assert 25 == await (await source.reader()).count(source.resource)
+    assert await (await source.reader()).count(source.resource) == 25

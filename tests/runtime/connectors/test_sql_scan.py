@@ -17,6 +17,10 @@ from fullcount.runtime.connectors.base import SourceError
 from fullcount.runtime.connectors.sql.scan import END
 from fullcount.runtime.evidence.codes import Reason, Way
 
+ENDLESS = """
+    CREATE VIEW endless AS
+    WITH RECURSIVE n(id) AS (VALUES (1) UNION ALL SELECT id + 1 FROM n) SELECT id FROM n
+"""
 KEY_ONLY = {"incarnation": None, "version": None, "version_managed": False, "writable": [], "deletable": False}
 
 
@@ -26,25 +30,25 @@ class TestWhatIsNotComplete:
         """A cap ends the read without an end marker, with its reason, and with the total it did not reach."""
         read = await make_source(sqlite_settings(file.path, max_rows=20)).read_all()
         assert read.end is None
-        assert [Reason.CLIENT_LIMIT_REACHED] == read.codes
-        assert 20 == len(read.rows)
-        assert 25 == read.total
+        assert read.codes == [Reason.CLIENT_LIMIT_REACHED]
+        assert len(read.rows) == 20
+        assert read.total == 25
         assert Way.NARROW_QUERY is read.pages[-1].continuation.way
 
     @pytest.mark.requirement("R1", "R12")
     async def test_a_cap_of_nothing_is_partial_and_empty_never_complete_and_empty(self, file, make_source):
         """With a cap of 0 no row comes, and the page says that there are some."""
         read = await make_source(sqlite_settings(file.path, max_rows=0)).read_all()
-        assert [] == read.rows
+        assert read.rows == []
         assert read.end is None
-        assert [Reason.CLIENT_LIMIT_REACHED] == read.codes
-        assert 25 == read.total
+        assert read.codes == [Reason.CLIENT_LIMIT_REACHED]
+        assert read.total == 25
 
     @pytest.mark.requirement("R1", "R2")
     async def test_a_cap_that_cuts_nothing_is_no_reason(self, file, make_source):
         """A cap equal to the number of rows leaves a read that reached its end."""
         read = await make_source(sqlite_settings(file.path, max_rows=25)).read_all()
-        assert (25, END, []) == (len(read.rows), read.end, read.codes)
+        assert (len(read.rows), read.end, read.codes) == (25, END, [])
 
     async def test_a_key_that_nothing_keeps_unique_is_no_stable_order(self, sqlite_source):
         """Without a unique constraint rows can hide behind each other, so the order proves nothing."""
@@ -52,20 +56,20 @@ class TestWhatIsNotComplete:
             CREATE_ACCOUNTS.replace("PRIMARY KEY ", ""), rows=[account(1), account(1), account(2)]
         )
         read = await source.read_all()
-        assert [Reason.UNSTABLE_ORDER] == read.codes
+        assert read.codes == [Reason.UNSTABLE_ORDER]
         assert Consistency.UNSTABLE is read.info.consistency
 
     async def test_rows_without_a_key_make_the_order_unstable(self, sqlite_source):
         """SQLite lets NULL into a text primary key; a row that has none can't be listed in its order."""
         rows = [account(1), account(2, id=None)]
         _, source = sqlite_source(CREATE_ACCOUNTS.replace("PRIMARY KEY NOT NULL", "PRIMARY KEY"), rows=rows)
-        assert [Reason.UNSTABLE_ORDER] == (await source.read_all()).codes
+        assert (await source.read_all()).codes == [Reason.UNSTABLE_ORDER]
 
     async def test_a_nullable_primary_key_without_nulls_is_a_key(self, sqlite_source):
         """What the schema does not promise is looked for in the same state of the database."""
         _, source = sqlite_source(CREATE_ACCOUNTS.replace("PRIMARY KEY NOT NULL", "PRIMARY KEY"), rows=[account(1)])
         read = await source.read_all()
-        assert ([], END) == (read.codes, read.end)
+        assert (read.codes, read.end) == ([], END)
 
     @pytest.mark.parametrize(
         "index",
@@ -79,7 +83,7 @@ class TestWhatIsNotComplete:
     async def test_an_index_that_does_not_keep_the_whole_key_unique_does_not_count(self, sqlite_source, index):
         """A partial, a functional, a wider and a plain index all leave room for two rows with one key."""
         _, source = sqlite_source(CREATE_ACCOUNTS.replace("PRIMARY KEY ", ""), index, rows=[account(1)])
-        assert [Reason.UNSTABLE_ORDER] == (await source.read_all()).codes
+        assert (await source.read_all()).codes == [Reason.UNSTABLE_ORDER]
 
     @pytest.mark.requirement("R3", "R6")
     async def test_a_view_is_never_said_to_show_everything(self, sqlite_source):
@@ -87,14 +91,14 @@ class TestWhatIsNotComplete:
         view = "CREATE VIEW shown AS SELECT * FROM accounts WHERE locked = 0"
         _, source = sqlite_source(CREATE_ACCOUNTS, view, rows=[account(1), account(2, locked=1)], table="shown")
         read = await source.read_all()
-        assert "unknown" == read.info.visibility
-        assert 1 == len(read.rows)
+        assert read.info.visibility == "unknown"
+        assert len(read.rows) == 1
 
     async def test_a_virtual_table_is_never_said_to_show_everything(self, sqlite_source):
         """What stands behind a virtual table is a module's own business."""
         made = "CREATE VIRTUAL TABLE found USING fts5(id, body)"
         _, source = sqlite_source(made, table="found", key=["id"], fields={"id": "text"}, **KEY_ONLY)
-        assert "unknown" == (await source.read_all()).info.visibility
+        assert (await source.read_all()).info.visibility == "unknown"
 
 
 class TestWhatFails:
@@ -119,7 +123,7 @@ class TestWhatFails:
         """A missing table or column is an error of the configuration, FC608."""
         with pytest.raises(SourceError) as caught:
             await make_source(sqlite_settings(file.path, {**ACCOUNTS, **change})).read_all()
-        assert "FC608" == caught.value.reason.data["finding"]
+        assert caught.value.reason.data["finding"] == "FC608"
 
     async def test_a_misspelt_column_never_becomes_the_text_that_sqlite_takes_it_for(self, file, make_source):
         """SQLite reads an unknown quoted name as text; the near name is offered instead."""
@@ -132,7 +136,7 @@ class TestWhatFails:
         file.write("UPDATE accounts SET last_login = '2026-11-01 09:00:00'")
         with pytest.raises(SourceError) as caught:
             await make_source(sqlite_settings(file.path)).read_all()
-        assert "FC612" == caught.value.reason.data["finding"]
+        assert caught.value.reason.data["finding"] == "FC612"
         read = await make_source(sqlite_settings(file.path, timezone="Europe/Berlin")).read_all()
         assert {"2026-11-01T09:00:00+01:00"} == {row["last_login"].isoformat() for row in read.rows}
 
@@ -150,18 +154,16 @@ class TestWhatFails:
     @pytest.mark.requirement("R16")
     async def test_a_statement_that_takes_too_long_is_interrupted_and_said(self, sqlite_source):
         """The time budget of one statement ends it at the source as well."""
-        endless = "CREATE VIEW endless AS WITH RECURSIVE n(id) AS (VALUES (1) UNION ALL SELECT id + 1 FROM n) SELECT id FROM n"
         resource = {**KEY_ONLY, "table": "endless", "key": ["id"], "fields": {"id": "int"}}
-        _, source = sqlite_source(endless, settings={"statement_timeout": 0.1}, **resource)
+        _, source = sqlite_source(ENDLESS, settings={"statement_timeout": 0.1}, **resource)
         with pytest.raises(SourceError) as caught:
             await source.read_all()
         assert Reason.TIME_BUDGET_EXCEEDED is caught.value.reason.code
 
     async def test_a_cancelled_fetch_leaves_no_statement_behind(self, sqlite_source):
         """Whoever stops waiting also stops the work."""
-        endless = "CREATE VIEW endless AS WITH RECURSIVE n(id) AS (VALUES (1) UNION ALL SELECT id + 1 FROM n) SELECT id FROM n"
         resource = {**KEY_ONLY, "table": "endless", "key": ["id"], "fields": {"id": "int"}}
-        _, source = sqlite_source(endless, **resource)
+        _, source = sqlite_source(ENDLESS, **resource)
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.2):
                 await source.read_all()
@@ -172,27 +174,27 @@ class TestWhatAWholeReadSays:
     async def test_complete_with_rows_has_its_end_marker_and_an_agreeing_count(self, source):
         """25 rows in pages of 10: the third page is the end, because no row stood behind it."""
         read = await source.read_all()
-        assert [10, 10, 5] == [page.rows for page in read.pages]
-        assert [None, None, END] == [page.end for page in read.pages]
-        assert (25, "all", Consistency.PINNED, []) == (
+        assert [page.rows for page in read.pages] == [10, 10, 5]
+        assert [page.end for page in read.pages] == [None, None, END]
+        assert (
             read.total,
             read.info.visibility,
             read.info.consistency,
             read.codes,
-        )
+        ) == (25, "all", Consistency.PINNED, [])
 
     @pytest.mark.requirement("R1", "R2")
     async def test_complete_and_empty_is_said_by_the_end_marker_not_by_the_lack_of_rows(self, sqlite_source):
         """An empty table has a page without rows that ends affirmatively."""
         _, source = sqlite_source(CREATE_ACCOUNTS)
         read = await source.read_all()
-        assert (END, 0, 0) == (read.end, read.total, len(read.rows))
+        assert (read.end, read.total, len(read.rows)) == (END, 0, 0)
 
     @pytest.mark.requirement("R2")
     async def test_a_full_last_page_is_the_end_only_because_the_database_said_so(self, source):
         """A page that is exactly full ends the scan only if no row stands behind it."""
-        assert [5, 5, 5, 5, 5] == [page.rows for page in (await source.read_all(page_rows=5)).pages]
-        assert [END] == [page.end for page in (await source.read_all(page_rows=25)).pages]
+        assert [page.rows for page in (await source.read_all(page_rows=5)).pages] == [5, 5, 5, 5, 5]
+        assert [page.end for page in (await source.read_all(page_rows=25)).pages] == [END]
 
     @pytest.mark.requirement("R37")
     @pytest.mark.parametrize("journal", ["WAL", "DELETE"])
@@ -228,7 +230,7 @@ class TestWhatAWholeReadSays:
         """The connector bends nothing: what does not fit is left to the strict conversion."""
         file.write("UPDATE accounts SET locked = 'yes', owner = 7, last_login = 'soon' WHERE id = 'a0001'")
         row = next(row for row in (await source.read_all()).rows if row["id"] == "a0001")
-        assert ("yes", "7", "soon") == (row["locked"], row["owner"], row["last_login"])
+        assert (row["locked"], row["owner"], row["last_login"]) == ("yes", "7", "soon")
 
     @pytest.mark.requirement("R7")
     async def test_a_time_that_the_zones_clock_shows_twice_is_indeterminate(self, file, make_source):
@@ -248,8 +250,8 @@ class TestWhatAWholeReadSays:
             **KEY_ONLY,
         )
         first, second = (await source.read_all()).rows
-        assert ({"a": "b"}, ["x", "y"], "1.25") == (first["tags"], first["groups"], str(first["cost"]))
-        assert ('{"a": "1", "a": "2"}', "x,y", "3") == (second["tags"], second["groups"], str(second["cost"]))
+        assert (first["tags"], first["groups"], str(first["cost"])) == ({"a": "b"}, ["x", "y"], "1.25")
+        assert (second["tags"], second["groups"], str(second["cost"])) == ('{"a": "1", "a": "2"}', "x,y", "3")
 
     @pytest.mark.requirement("R38")
     @examples(400)

@@ -22,8 +22,8 @@ from sqlalchemy.pool import NullPool
 from fullcount.runtime.connectors.base import SourceError
 from fullcount.runtime.connectors.sql.config import SqlConfig
 from fullcount.runtime.connectors.sql.errors import source_error
-from fullcount.runtime.evidence.codes import Reason
-from fullcount.runtime.evidence.envelope import Incompleteness
+from fullcount.runtime.evidence.codes import Reason, Way
+from fullcount.runtime.evidence.envelope import Continuation, Incompleteness
 from fullcount.runtime.workspace.errors import WorkspaceError
 from fullcount.runtime.workspace.secrets import DatabaseUrl
 
@@ -131,8 +131,12 @@ class Lane:
     async def run(self, work: Callable[[Connection], T]) -> T:
         """Run `work` on the connection. Raises `DBAPIError`, and `SourceError` when the time for it is over.
 
-        After any failure the lane is `broken`: nobody should rely on what its connection still remembers.
+        After any failure the lane is `broken` and does nothing more: its transaction is gone, and a connection that
+        came back by itself would read from another state.
         """
+        if self.broken:
+            reason = Incompleteness(code=Reason.CURSOR_EXPIRED, detail="the state of the scan went with its connection")
+            raise SourceError(reason, continuation=Continuation(way=Way.RESTART, preserves_snapshot=False))
 
         def call() -> T:
             if self._connection is None:

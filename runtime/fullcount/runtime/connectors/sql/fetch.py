@@ -22,8 +22,8 @@ def fetch_all(connection: Connection, statement: Executable) -> Sequence[Any]:
             raise
         from fullcount.runtime.connectors.sql.postgres_types import any_time, is_unreadable_value
 
-        driver: Any = connection.connection.driver_connection
         if not is_unreadable_value(error.orig):
             raise
+        driver: Any = connection.connection.driver_connection
         any_time(driver)
     return connection.execute(statement).all()
