@@ -6,24 +6,33 @@ writer), so the next `seq` and `prev` can't be taken twice. Nothing here can cha
 
 from __future__ import annotations
 
+from typing import Final
+
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
 from fullcount.runtime.journal.entry import Head, canonical_text, entry_hash
 from fullcount.runtime.journal.payloads import Payload
+from fullcount.runtime.store.errors import StoreUnavailable
 from fullcount.runtime.store.tables import JournalEntry, JournalHead
+
+_HEAD: Final = select(JournalHead.seq, JournalHead.hash).where(JournalHead.id == 1)
 
 
 def locked_head(session: Session) -> Head:
-    """Return the head and hold it until the transaction ends."""
-    row = session.execute(select(JournalHead.seq, JournalHead.hash).with_for_update()).one()
+    """Return the head and hold it until the transaction ends. Raises `StoreUnavailable` when there is none."""
+    row = session.execute(_HEAD.with_for_update()).one_or_none()
+    if row is None:
+        raise StoreUnavailable(
+            "FC740", "the journal has no head, so nothing can be recorded", help="look at it: `fullcount verify`"
+        )
     return Head(seq=row.seq, hash=row.hash)
 
 
-def read_head(session: Session) -> Head:
-    """Return the head without holding it."""
-    row = session.execute(select(JournalHead.seq, JournalHead.hash)).one()
-    return Head(seq=row.seq, hash=row.hash)
+def read_head(session: Session) -> Head | None:
+    """Return the head without holding it; None only when somebody removed it."""
+    row = session.execute(_HEAD).one_or_none()
+    return None if row is None else Head(seq=row.seq, hash=row.hash)
 
 
 def append(session: Session, head: Head, payload: Payload, *, at: int, run_id: str | None) -> Head:

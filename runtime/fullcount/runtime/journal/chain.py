@@ -23,17 +23,22 @@ class ChainCheck:
         self.head = Head(seq=entry.seq, hash=entry.hash)
         return what is None
 
-    def finish(self, kept_head: Head | None) -> None:
-        """Compare with the head that is kept apart, and with the one that was noted elsewhere."""
-        if kept_head is not None and kept_head != self.head:
+    def finish(self) -> None:
+        """Compare with the head that was noted elsewhere."""
+        anchor = self._anchor
+        if anchor is not None and anchor.seq > self.head.seq:
+            what = f"the journal ends here, but entry {anchor.seq} was seen in it before"
+            self.problems.append(Problem(About.CHAIN, self.head.seq, what))
+
+    def compare_head(self, kept_head: Head | None) -> None:
+        """Compare with the head that is kept apart."""
+        if kept_head is None:
+            self.problems.append(Problem(About.CHAIN, self.head.seq, "the journal's head was removed"))
+        elif kept_head != self.head:
             if kept_head.seq > self.head.seq:
                 what = f"the journal ends here, and {kept_head.seq - self.head.seq} later entries were removed"
             else:
                 what = "the last entry is not the one that the journal's head names"
-            self.problems.append(Problem(About.CHAIN, self.head.seq, what))
-        anchor = self._anchor
-        if anchor is not None and anchor.seq > self.head.seq:
-            what = f"the journal ends here, but entry {anchor.seq} was seen in it before"
             self.problems.append(Problem(About.CHAIN, self.head.seq, what))
 
     def _wrong(self, entry: Entry) -> str | None:

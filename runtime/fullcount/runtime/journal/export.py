@@ -41,7 +41,7 @@ def verify_jsonl(lines: Iterable[str], *, anchor: Head | None = None) -> VerifyR
             unread.append(Problem(About.CHAIN, None, f"line {number} is not a journal entry"))
         else:
             chain.feed(entry)
-    chain.finish(None)
+    chain.finish()
     return VerifyReport(entries=chain.head.seq, head=chain.head, problems=(*chain.problems, *unread))
 
 

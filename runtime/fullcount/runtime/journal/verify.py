@@ -36,7 +36,8 @@ def verify(store: Store, snapshots: SnapshotStore | None = None, *, anchor: Head
         for entry in entries(session):
             if chain.feed(entry):
                 replay(state, entry)
-        chain.finish(read_head(session))
+        chain.compare_head(read_head(session))
+        chain.finish()
         checked = compare_tables(state, session)
         _plan_documents(state, session)
         _keys(state, session)

@@ -120,7 +120,10 @@ class Store:
     def head(self) -> Head:
         """Return the journal's last entry: note it elsewhere, and nobody can rewrite what came before."""
         with self.reading() as session:
-            return read_head(session)
+            found = read_head(session)
+        if found is None:
+            raise StoreUnavailable("FC740", "the journal has no head", help="look at it: `fullcount verify`")
+        return found
 
     # -- runs ---------------------------------------------------------------------------------------------------------
 

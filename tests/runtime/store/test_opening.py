@@ -1,0 +1,162 @@
+"""Opening a store: tables come from migrations alone, newer ones are refused, and the file is its owner's."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+
+from fullcount.runtime.store import migrate
+from fullcount.runtime.store.engine import make_engine, writer
+from fullcount.runtime.store.errors import StoreTooNew, StoreUnavailable
+from fullcount.runtime.store.store import Store
+from fullcount.runtime.store.tables import Base
+
+
+def differences(url: str) -> list[object]:
+    """What the models have that the migrated database has not, or the other way round."""
+    engine = make_engine(url)
+    with engine.connect() as connection:
+        found = compare_metadata(MigrationContext.configure(connection, opts={"compare_type": True}), Base.metadata)
+    engine.dispose()
+    return found
+
+
+def test_a_store_of_a_newer_version_is_refused_and_left_alone(tmp_path):
+    """The revision is named, and nothing is changed."""
+    file = tmp_path / "state.db"
+    Store.open(f"sqlite:///{file}").close()
+    with sqlite3.connect(file) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    before = file.read_bytes()
+    with pytest.raises(StoreTooNew, match="9999") as found:
+        Store.open(f"sqlite:///{file}")
+    assert found.value.code == "FC731"
+    assert file.read_bytes() == before
+
+
+@pytest.mark.parametrize("content", [b"not a database at all, but long enough to be looked at" * 40, b"short"])
+def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path, content):
+    """Another file under this name is never overwritten."""
+    file = tmp_path / "state.db"
+    file.write_bytes(content)
+    with pytest.raises(StoreUnavailable) as found:
+        Store.open(f"sqlite:///{file}")
+    assert found.value.code == "FC730"
+    assert file.read_bytes() == content
+
+
+def test_a_database_of_something_else_is_refused_and_left_alone(tmp_path):
+    """Tables of another program, or a store that lost its revision, are never migrated over."""
+    for table in ("customers", "alembic_version"):
+        file = tmp_path / f"{table}.db"
+        with sqlite3.connect(file) as connection:
+            connection.execute(f"CREATE TABLE {table} (version_num TEXT)")
+            connection.execute("CREATE TABLE journal (seq INTEGER)")
+        with pytest.raises(StoreUnavailable):
+            Store.open(f"sqlite:///{file}")
+        with sqlite3.connect(file) as connection:
+            assert connection.execute("SELECT count(*) FROM sqlite_master").fetchone() == (2,)
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["", "state.db", "sqlite://", "sqlite:///:memory:", "sqlite:///file:x?mode=memory&uri=true", "mysql://x/y", "://"],
+)
+def test_an_address_that_can_not_hold_a_record_is_refused(url):
+    """No memory, no other database, no half address; each with what to write instead."""
+    with pytest.raises(StoreUnavailable) as found:
+        Store.open(url)
+    assert found.value.code == "FC730"
+    assert found.value.help
+
+
+def test_a_place_that_can_not_be_written_to_is_refused(tmp_path):
+    """A folder in the place of the file, or a file in the place of the folder."""
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "folder").mkdir()
+    for place in ("folder", "file/state.db"):
+        with pytest.raises(StoreUnavailable, match="can't be opened"):
+            Store.open(f"sqlite:///{tmp_path / place}")
+
+
+def test_the_file_is_readable_by_its_owner_only(tmp_path):
+    """It holds approval keys; whatever the umask says."""
+    before = os.umask(0)
+    try:
+        Store.open(f"sqlite:///{tmp_path / 'deep' / 'state.db'}").close()
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "deep" / "state.db").stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / "deep").stat().st_mode) == 0o700
+
+
+def test_migrations_and_models_agree(tmp_path):
+    """What migrations make is what the program expects: no table, column, index or constraint differs."""
+    url = f"sqlite:///{tmp_path / 'state.db'}"
+    Store.open(url).close()
+    assert differences(url) == []
+
+
+def test_the_known_revisions_are_those_of_the_migrations():
+    """The list that opening goes by is the history itself, without branches."""
+    config = Config()
+    config.set_main_option("script_location", str(Path(migrate.__file__).parent / "migrations"))
+    config.set_main_option("path_separator", "os")
+    history = list(ScriptDirectory.from_config(config).walk_revisions())
+    assert tuple(script.revision for script in reversed(history)) == migrate.KNOWN
+    assert migrate.KNOWN[-1] == migrate.REVISION
+
+
+def test_a_migration_that_fails_leaves_nothing_behind(tmp_path, monkeypatch):
+    """It is one transaction: the next opening begins anew."""
+    engine = make_engine(f"sqlite:///{tmp_path / 'state.db'}")
+    monkeypatch.setattr(migrate, "_upgrade", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        migrate.migrate(writer(engine))
+    monkeypatch.undo()
+    with engine.connect() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM sqlite_master").scalar() == 0
+    engine.dispose()
+    Store.open(f"sqlite:///{tmp_path / 'state.db'}").close()
+
+
+def interrupted(connection):
+    connection.exec_driver_sql("CREATE TABLE half (x INTEGER)")
+    raise KeyboardInterrupt
+
+
+@pytest.mark.slow
+def test_several_processes_may_open_a_new_store_at_once(tmp_path):
+    """One of them migrates, the others wait for it."""
+    url = f"sqlite:///{tmp_path / 'state.db'}"
+    program = "import sys; from fullcount.runtime.store.store import Store; Store.open(sys.argv[1]).close()"
+    started = [subprocess.Popen([sys.executable, "-c", program, url]) for _ in range(3)]
+    assert [process.wait(timeout=120) for process in started] == [0, 0, 0]
+    assert differences(url) == []
+
+
+def test_every_connection_is_durable_and_keeps_foreign_keys(office):
+    """WAL, a flush at each commit, foreign keys, and triggers that see replacements."""
+    with office.store.reading() as session:
+        found = {
+            name: session.connection().exec_driver_sql(f"PRAGMA {name}").scalar()
+            for name in ("journal_mode", "synchronous", "foreign_keys", "recursive_triggers")
+        }
+    assert found == {"journal_mode": "wal", "synchronous": 2, "foreign_keys": 1, "recursive_triggers": 1}
+
+
+def test_what_is_written_in_a_reading_is_not_kept(office):
+    """Only writing transactions, which hold the journal's head, change anything."""
+    with office.store.reading() as session:
+        session.connection().exec_driver_sql("INSERT INTO controls VALUES ('halt', 'x', 1, 'x', 1)")
+    assert office.store.halted() is None
