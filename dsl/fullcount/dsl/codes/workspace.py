@@ -75,8 +75,8 @@ An SQLite address with a relative path, `sqlite:///data/x.db`, is relative to th
         id="FC608",
         title="a declared table or column does not fit the database",
         explanation="""\
-`fullcount.toml` declares a table or a column that the database does not have, or declares as a table what is a view.
-The read ends as failed: a rule over a column that is not there can have no meaning.
+`fullcount.toml` declares a table or a column that the database does not have, or a field as a type that its column
+can't be. The read ends as failed: a rule over a column that is not there can have no meaning.
 
 Look at the table's definition, then correct `table`, `schema` or `fields`. A view is declared with `view = true`;
 it may hide rows without a word, and the compiler then asks for a canary.""",

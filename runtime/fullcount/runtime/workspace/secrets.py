@@ -151,7 +151,10 @@ def _check(text: str) -> None:
         msg = f"the address has {named}; known are " + ", ".join(f"`{known}://`" for known in SCHEMES[:2])
         raise SettingError(msg, code="FC607", help="as `sqlite:///data/x.db` or `postgresql://user@host/database`")
     if scheme.startswith("sqlite"):
-        path = rest.partition("?")[0]
+        path, has_query, _ = rest.partition("?")
+        if has_query:
+            msg = "an SQLite address takes no options behind a `?`"
+            raise SettingError(msg, code="FC607")
         if path in {"", "/"} or ":memory:" in rest or path.startswith("/file:") or not path.startswith("/"):
             msg = "the address names no SQLite file on disk"
             raise SettingError(msg, code="FC607", help="as `sqlite:///data/x.db`, relative to fullcount.toml")
@@ -184,5 +187,4 @@ def _rooted(text: str, root: Path) -> str:
     scheme, _, rest = text.partition("://")
     if not scheme.startswith("sqlite"):
         return text
-    path, mark, query = rest.removeprefix("/").partition("?")
-    return f"{scheme}:///{root.resolve() / path}{mark}{query}"
+    return f"{scheme}:///{root.resolve() / rest.removeprefix('/')}"
