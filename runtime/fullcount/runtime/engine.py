@@ -57,7 +57,7 @@ class NothingToApproveError(FullcountError):
 
     def __init__(self, proposal: str) -> None:
         super().__init__(
-            "FC720",
+            "FC772",
             f"`{proposal}` declares no act, so there is nothing to approve or apply",
             help="a report is complete with its plan; declare `approve` and `act` to go further",
         )
@@ -146,8 +146,9 @@ class Engine:
         """Act on what an approved plan lists, each object once, rechecked and guarded.
 
         The plan's evidence enters the walk as it was stored; whether it satisfies the edges into the act is asked now.
-        An apply that began before is gone on with in any case, since what it left open must be resolved; the guard
-        stands before each act there as well. Raises `PlanNotFound`, `PlanCorrupt`, `NothingToApproveError`.
+        An apply that began before is gone on with in any case, since what it left open must be resolved, also where a
+        newer plan has replaced it; the guard stands before each act there as well. Raises `PlanNotFound`,
+        `PlanCorrupt`, `NothingToApproveError`.
         """
         plan = self.store.load_plan(plan_id)
         workflow = workflow_from_document(plan.document.program)
@@ -157,11 +158,14 @@ class Engine:
             raise NothingToApproveError(proposal.name)
         async with Readers(self.workspace) as readers:
             context = self._context(plan, workflow, proposal, person, readers, stop, progress, slot_id)
-            if plan.state in {PlanState.APPLYING, PlanState.APPLIED}:
+            if plan.state in {PlanState.APPLYING, PlanState.APPLIED} or self._left_open(plan):
                 report = await apply_plan(context)
                 return ApplyEnd(exit=report.exit, plan=plan, report=report)
 
             reports: list[ApplyReport] = []
+
+            async def verify(stage: Stage, evidence: Evidence) -> Produced | Refusal:
+                return certified_again(plan, workflow, proposal, stage.name, evidence[f"inventory:{stage.name}"])
 
             async def propose(_stage: Stage, _evidence: Evidence) -> PlanDocument | Refusal:
                 return standing(plan)
@@ -172,8 +176,9 @@ class Engine:
             async def act(_stage: Stage, _evidence: Evidence) -> None:
                 reports.append(await apply_plan(context))
 
-            starts = {"propose": propose, "approve": approve, "act": act}
-            walked = await walk(graph_of(workflow, proposal), starts, self._clock, certified(plan, workflow, proposal))
+            starts = {"verify": verify, "propose": propose, "approve": approve, "act": act}
+            read = {f"inventory:{envelope.inventory}": envelope for envelope in plan.document.envelopes}
+            walked = await walk(graph_of(workflow, proposal), starts, self._clock, read)
         if reports:
             return ApplyEnd(exit=reports[0].exit, plan=plan, report=reports[0])
         refusals = tuple(walked.refusals.values())
@@ -207,6 +212,10 @@ class Engine:
         if declared is None:
             raise NothingToApproveError(plan.document.proposal)
         return approvals.give(self.store, plan, declared, self.workspace.roles, person, digest=digest)
+
+    def _left_open(self, plan: StoredPlan) -> bool:
+        """Whether an act of this plan was meant and nobody knows yet what came of it."""
+        return len(self.store.open_intents(plan.document.plan_id)) > 0
 
     def _plan_end(self, planning: Planning, walked: Walked) -> PlanEnd:
         request = planning.request
@@ -268,29 +277,27 @@ def proposal_of(workflow: program.Workflow, name: str) -> program.Proposal:
     return {proposal.name: proposal for proposal in workflow.proposals}[name]
 
 
-def certified(plan: StoredPlan, workflow: program.Workflow, proposal: program.Proposal) -> dict[str, Produced]:
-    """Return a stored plan's evidence, each certificate issued anew from its envelope as of the plan's own time.
+def certified_again(
+    plan: StoredPlan, workflow: program.Workflow, proposal: program.Proposal, inventory: str, envelope: Produced
+) -> Certificate | Refusal:
+    """Return the certificate of a stored envelope, issued anew as of the plan's own time, or why it can't be issued.
 
-    Nothing is taken from what the plan says of its certificates; one that can't be issued again is left out, and the
-    edges that require it stay unmet.
+    Nothing is taken from what the plan says of its certificates.
     """
-    document = plan.document
-    known: dict[str, Produced] = {f"inventory:{e.inventory}": e for e in document.envelopes}
-    for envelope in document.envelopes:
-        measured = document.measurements.get(envelope.inventory)
-        issued = certify(
-            workflow.inventories[envelope.inventory],
-            workflow.verifies.get(envelope.inventory, ()),
-            envelope,
-            previous_rows=None if measured is None else measured.previous_rows,
-            agreed_count=None if measured is None else measured.agreed_count,
-            used_fields=used_fields(proposal, envelope.inventory),
-            accepted=frozenset(),
-            at=document.created_at,
-        )
-        if isinstance(issued, Certificate):
-            known[f"verify:{envelope.inventory}"] = issued
-    return known
+    if not isinstance(envelope, Envelope):
+        msg = "the edge into `verify` requires an envelope"
+        raise TypeError(msg)
+    measured = plan.document.measurements.get(inventory)
+    return certify(
+        workflow.inventories[inventory],
+        workflow.verifies.get(inventory, ()),
+        envelope,
+        previous_rows=None if measured is None else measured.previous_rows,
+        agreed_count=None if measured is None else measured.agreed_count,
+        used_fields=used_fields(proposal, inventory),
+        accepted=frozenset(),
+        at=plan.document.created_at,
+    )
 
 
 def standing(plan: StoredPlan) -> PlanDocument | Refusal:
@@ -301,8 +308,8 @@ def standing(plan: StoredPlan) -> PlanDocument | Refusal:
         return Refusal(stage="propose", ground=Ground.STALE, findings=(found,))
     if plan.state is PlanState.OVER_CAP:
         caps = plan.document.caps
-        message = f"the plan lists {plan.document.sums.candidates:,} objects, and its cap is {caps.effective:,}"
-        found = Finding(code="FC757", message=message, ways_on=("narrow the rule, or raise `limit` and plan again",))
+        message = f"the plan lists {plan.document.sums.candidates:,} objects, and its limit allows {caps.effective:,}"
+        found = Finding(code="FC711", message=message, ways_on=("narrow the rule, or raise `limit` and plan again",))
         return Refusal(stage="propose", ground=Ground.POLICY, findings=(found,))
     return plan.document
 
@@ -321,6 +328,9 @@ def plan_state(stored: StoredPlan, approval: ApprovalStatus | None) -> tuple[str
 def exit_of(refusals: Sequence[Refusal]) -> Exit:
     """Return the exit code of a run that was refused: missing evidence is the gravest ground."""
     grounds = {refusal.ground for refusal in refusals}
+    if not grounds:
+        msg = "a walk comes to its last stage or to a refusal"
+        raise ValueError(msg)
     if Ground.EVIDENCE in grounds:
         return Exit.REFUSED_BY_EVIDENCE
     if Ground.STALE in grounds:

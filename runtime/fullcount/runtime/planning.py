@@ -28,11 +28,12 @@ from fullcount.runtime.collect.snapshots import SnapshotStore
 from fullcount.runtime.connectors.base import SourceError
 from fullcount.runtime.evidence.certificate import Certificate, certify
 from fullcount.runtime.evidence.envelope import Envelope
-from fullcount.runtime.evidence.refusal import Refusal
+from fullcount.runtime.evidence.refusal import Finding, Ground, Refusal
 from fullcount.runtime.evidence.satisfy import Produced
 from fullcount.runtime.plan.build import PlanInputs, build_plan
-from fullcount.runtime.plan.document import Measurement
+from fullcount.runtime.plan.document import Measurement, PlanDocument
 from fullcount.runtime.readers import Readers
+from fullcount.runtime.store.errors import PlanCorrupt
 from fullcount.runtime.store.instants import to_micros
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import StoredPlan
@@ -125,11 +126,15 @@ class Planning:
             self.store.record_certificate(self.run_id, workflow.name, certificate.doc, certificate.observed_at)
         return certificate
 
-    async def propose(self, _stage: Stage, evidence: Evidence) -> Produced:
+    async def propose(self, stage: Stage, evidence: Evidence) -> Produced | Refusal:
         """Make the plan and keep it; it takes the place of older plans of the same proposal."""
         request, workflow, proposal = self.request, self.request.workflow, self.request.proposal
         sources = sources_of(workflow, proposal)
-        latest = self.store.latest_plan(workflow.name, proposal.name)
+        try:
+            target = await self.readers.identities(sources)
+        except SourceError as error:
+            return unanswered(stage, error)
+        previous = self._previous()
         certificates = [produced for produced in evidence.values() if isinstance(produced, Certificate)]
         document = build_plan(
             PlanInputs(
@@ -141,7 +146,7 @@ class Planning:
                 envelopes=[e for e in evidence.values() if isinstance(e, Envelope)],
                 snapshots=self.snapshots,
                 bindings=self.bindings,
-                target=await self.readers.identities(sources),
+                target=target,
                 engine_version=__version__,
                 connector_versions={source: version_of(self.workspace, source) for source in sources},
                 exemptions={
@@ -154,7 +159,7 @@ class Planning:
                 run_id=self.run_id,
                 created_by=request.person.principal,
                 created_at=self.clock(),
-                previous=None if latest is None else latest.document,
+                previous=previous,
                 measurements={c.inventory: measurement_of(c) for c in certificates},
             )
         )
@@ -169,6 +174,18 @@ class Planning:
             raise TypeError(msg)
         return approvals.status(self.store, self.stored, declared, self.workspace.roles)
 
+    def _previous(self) -> PlanDocument | None:
+        """Return the plan that this one is compared with.
+
+        A damaged one is no comparison, and must not keep a sound plan from taking its place: that it is damaged is said
+        by everything that would rely on it, and by `verify`.
+        """
+        try:
+            latest = self.store.latest_plan(self.request.workflow.name, self.request.proposal.name)
+        except PlanCorrupt:
+            return None
+        return None if latest is None else latest.document
+
     async def _independent_count(self, claims: tuple[object, ...]) -> int | SourceError | None:
         for claim in claims:
             if isinstance(claim, Agrees):
@@ -178,6 +195,13 @@ class Planning:
                 except SourceError as error:
                     return error
         return None
+
+
+def unanswered(stage: Stage, error: SourceError) -> Refusal:
+    """Return the refusal of a stage whose source does not say who and where it is: no plan can name its target."""
+    message = f"a source that the plan rests on did not answer: {error.reason.detail}"
+    found = Finding(code=error.reason.code, message=message, ways_on=("plan again when it answers",))
+    return Refusal(stage=stage.node, ground=Ground.EVIDENCE, findings=(found,))
 
 
 def approval_of(workflow: program.Workflow, proposal: str) -> program.Approval | None:

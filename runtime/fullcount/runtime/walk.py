@@ -45,15 +45,26 @@ async def walk(
 
     `starts` holds the work of each kind of stage; a kind without one is where the walk ends (a plan has no way to
     act). `known` is the evidence of stages that ended in an earlier walk. Stages of one generation do not depend on
-    one another and run side by side. Refusals are collected, so that a person sees all of them at once.
+    one another and run side by side. Refusals are collected, so that a person sees all of them at once. An error of a
+    stage ends the walk and is raised as it is; the stages beside it are cancelled.
     """
     walked = Walked(dict(known or {}))
     for generation in nx.topological_generations(graph):
         pending = [node for node in sorted(generation) if node not in walked.evidence]
-        async with asyncio.TaskGroup() as group:
-            for node in pending:
-                group.create_task(_visit(graph, node, starts, clock, walked))
+        try:
+            async with asyncio.TaskGroup() as group:
+                for node in pending:
+                    group.create_task(_visit(graph, node, starts, clock, walked))
+        except BaseExceptionGroup as errors:
+            # Whoever handles errors knows them by their class; that stages run side by side is a matter of this module.
+            raise _first(errors) from errors
     return walked
+
+
+def _first(errors: BaseExceptionGroup[BaseException]) -> BaseException:
+    """Return the error that ended the walk: those that came after it are in its cause."""
+    first = errors.exceptions[0]
+    return _first(first) if isinstance(first, BaseExceptionGroup) else first
 
 
 async def _visit(
@@ -89,8 +100,15 @@ async def _visit(
 
 
 def _with_needs(graph: nx.DiGraph[str], node: str, refusal: Refusal) -> Refusal:
-    """Return a stage's own refusal with the uses, further down the graph, that needed what it could not give."""
-    needed = [need for head in graph.successors(node) for need in needs(requirement_of(graph, node, head), head)]
+    """Return a stage's own refusal with the uses, further down the graph, that needed what it could not give.
+
+    The act needs what its proposal needs; a use is named once, where it comes first.
+    """
+    needed = {
+        need.place: need
+        for head in reversed([each for each in nx.topological_sort(graph) if graph.has_edge(node, each)])
+        for need in needs(requirement_of(graph, node, head), head)
+    }
     if not needed or any(finding.needed_by for finding in refusal.findings):
         return refusal
-    return refusal.model_copy(update={"findings": with_needs(refusal.findings, needed)})
+    return refusal.model_copy(update={"findings": with_needs(refusal.findings, tuple(needed.values()))})

@@ -12,12 +12,23 @@ list, in `fullcount.runtime.evidence.codes`.
 
 from __future__ import annotations
 
-from fullcount.dsl.codes import approval, blast, evidence, internal, names, runtime, syntax, types, workspace
+from fullcount.dsl.codes import (
+    approval,
+    blast,
+    evidence,
+    internal,
+    names,
+    runtime,
+    syntax,
+    types,
+    workspace,
+    workspace_use,
+)
 from fullcount.dsl.codes.model import Code
 
 CODES: dict[str, Code] = {
     code.id: code
-    for room in (syntax, names, types, evidence, approval, blast, workspace, runtime, internal)
+    for room in (syntax, names, types, evidence, approval, blast, workspace, workspace_use, runtime, internal)
     for code in room.CODES
 }
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
 from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +14,8 @@ if TYPE_CHECKING:
 
 def run_to_its_end(run: Run, quiet: bool) -> ApplyEnd:
     """Run to the end; SIGINT and SIGTERM ask it to take up nothing new, and what is in flight is recorded."""
+    import asyncio
+
     from fullcount.runtime.cli.screen import progress_line
 
     with progress_line(quiet=quiet) as say:
@@ -23,6 +23,9 @@ def run_to_its_end(run: Run, quiet: bool) -> ApplyEnd:
 
 
 async def _run(run: Run, say: Callable[[str], None]) -> ApplyEnd:
+    import asyncio
+    import signal
+
     from fullcount.runtime.act.context import StopSignal
 
     stop = StopSignal()

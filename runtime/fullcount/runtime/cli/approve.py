@@ -33,6 +33,8 @@ def approve(
     from fullcount.runtime.cli.session import session
     from fullcount.runtime.workflow_files import UsageError
 
+    if revoke is not None and digest is not None:
+        raise UsageError("FC696", "`--digest` approves and `--revoke` takes back; say one of them", help="see --help")
     with session() as here:
         stored = here.store.load_plan(plan)
         if revoke is not None:
@@ -42,7 +44,9 @@ def approve(
             status = here.engine.approval_status(stored)
         else:
             status = here.engine.give_approval(
-                stored, here.person, whole_digest(stored, digest or _asked(here.engine, stored, here.person))
+                stored,
+                here.person,
+                whole_digest(stored, _asked(here.engine, stored, here.person) if digest is None else digest.strip()),
             )
     if as_json:
         show_json(None if status is None else status_document(status))
@@ -76,9 +80,12 @@ def _asked(engine: Engine, stored: StoredPlan, person: Person) -> str:
     from fullcount.runtime.cli.screen import show
 
     show(stored_plan_report(stored, engine.approval_status(stored), person))
-    typed: str = typer.prompt("to approve exactly this plan, type its digest", default="", show_default=False)
+    try:
+        typed: str = typer.prompt("to approve exactly this plan, type its digest", default="", show_default=False)
+    except typer.Abort:
+        typed = ""
     if typed.strip() not in {short, stored.document.digest}:
-        raise UsageError("FC696", "that is not this plan's digest; nothing was approved")
+        raise UsageError("FC696", "that is not this plan's digest; nothing was approved", help="type it as it is shown")
     return typed.strip()
 
 

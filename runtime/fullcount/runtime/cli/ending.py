@@ -4,25 +4,49 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from types import TracebackType
 
 import typer
+from typer.exceptions import TyperException
 
 from fullcount.runtime.errors import FullcountError
+from fullcount.runtime.exit_codes import Exit
+
+
+class NotUnderstoodError(FullcountError):
+    """The command line itself can't be read."""
+
+    exit = Exit.USAGE
 
 
 @contextmanager
-def reported(arguments: Sequence[str]) -> Iterator[None]:
+def reported(arguments: Sequence[str], verbs: Collection[str]) -> Iterator[None]:
     """Turn an error that a person can act on into a message and an exit code.
 
-    With `--json` among the arguments the message is JSON on standard output, so that a script always gets JSON.
+    With `--json` among the arguments the message is JSON on standard output, so that a script always gets JSON. A bug
+    is shown as such, with its traceback, by the hook that this sets.
     """
+    as_json = "--json" in arguments
+
+    def show_bug(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        sys.__excepthook__(kind, error, trace)
+        if not issubclass(kind, KeyboardInterrupt):
+            show_error(_bug(error), as_json=as_json)
+
+    sys.excepthook = show_bug
     try:
         yield
     except FullcountError as error:
-        show_error(error, as_json="--json" in arguments)
+        show_error(error, as_json=as_json)
         sys.exit(int(error.exit))
+    except TyperException as error:
+        show_error(_not_understood(error, arguments, verbs), as_json=as_json)
+        sys.exit(int(Exit.USAGE))
+    except typer.Abort:
+        show_error(FullcountError("FC699", "the input ended before an answer; nothing was done"), as_json=as_json)
+        sys.exit(int(Exit.ERROR))
 
 
 def show_error(error: FullcountError, *, as_json: bool) -> None:
@@ -31,10 +55,26 @@ def show_error(error: FullcountError, *, as_json: bool) -> None:
         document = {"error": {"code": error.code, "message": error.message, "help": error.help}}
         typer.echo(json.dumps(document, indent=2))
         return
+    from fullcount.runtime.cli.layout import wrapped
     from fullcount.runtime.text import plain
 
-    lines = [f"error[{error.code}]: {plain(error.message)}"]
+    lines = [wrapped(f"error[{error.code}]: ", plain(error.message))]
     if error.help:
-        lines.append(f"  = help: {plain(error.help)}")
+        lines.append(wrapped("  = help: ", plain(error.help)))
     lines.append(f"  = more: fullcount explain {error.code}")
     typer.echo("\n".join(lines), err=True)
+
+
+def _not_understood(error: TyperException, arguments: Sequence[str], verbs: Collection[str]) -> FullcountError:
+    message = error.format_message().rstrip(".")
+    verb = next((argument for argument in arguments if argument in verbs), None)
+    command = "fullcount --help" if verb is None else f"fullcount {verb} --help"
+    return NotUnderstoodError("FC699", message[:1].lower() + message[1:], help=f"see `{command}`")
+
+
+def _bug(error: BaseException) -> FullcountError:
+    return FullcountError(
+        "FC901",
+        f"Fullcount made a mistake and stopped where it was: {type(error).__name__}: {error}",
+        help="see what was recorded with `fullcount runs` and `fullcount verify`, and report the text above",
+    )

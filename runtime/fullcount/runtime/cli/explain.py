@@ -7,8 +7,9 @@ from typing import Annotated
 
 import typer
 
+from fullcount.runtime.cli.ending import NotUnderstoodError
+from fullcount.runtime.cli.layout import paragraphs
 from fullcount.runtime.cli.options import AsJson
-from fullcount.runtime.exit_codes import Exit
 
 
 def explain(
@@ -36,7 +37,7 @@ def explain(
                 )
             )
             return
-        typer.echo(f"{entry.id}  {entry.title}\n\n{entry.explanation.strip()}")
+        typer.echo(f"{entry.id}  {entry.title}\n\n{paragraphs(entry.explanation)}")
         for heading, example in (("wrong", entry.wrong), ("right", entry.right)):
             if example.strip():
                 typer.echo(f"\n{heading}:\n\n" + "\n".join(f"    {line}" for line in example.strip("\n").split("\n")))
@@ -46,13 +47,16 @@ def explain(
 
     text = explain_text(wanted)
     if text is not None:
-        typer.echo(json.dumps({"code": wanted, "explanation": text}, indent=2) if as_json else f"{wanted}\n\n{text}")
+        typer.echo(
+            json.dumps({"code": wanted, "explanation": text}, indent=2)
+            if as_json
+            else f"{wanted}\n\n{paragraphs(text)}"
+        )
         return
-    typer.echo(_unknown(wanted), err=True)
-    raise typer.Exit(int(Exit.USAGE))
+    raise _unknown(wanted)
 
 
-def _unknown(code: str) -> str:
+def _unknown(code: str) -> NotUnderstoodError:
     from difflib import get_close_matches
 
     from fullcount.dsl.codes import CODES
@@ -60,5 +64,5 @@ def _unknown(code: str) -> str:
 
     known = [*CODES, *Reason, *WarningCode, *ActReason]
     close = get_close_matches(code, known, n=3, cutoff=0.6)
-    hint = f"; did you mean {' or '.join(f'`{c}`' for c in close)}?" if close else ""
-    return f"there is no code `{code}`{hint}"
+    hint = f"did you mean {' or '.join(f'`{c}`' for c in close)}?" if close else "codes are shown beside each finding"
+    return NotUnderstoodError("FC699", f"there is no code `{code}`", help=hint)

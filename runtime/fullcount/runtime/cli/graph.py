@@ -30,6 +30,7 @@ def graph(
     """Print the stages and what each edge requires."""
     from fullcount.compiler import graph_render
     from fullcount.compiler.graph import build_graph
+    from fullcount.runtime.cli.screen import write_file
     from fullcount.runtime.workflow_files import compiled_workflow
     from fullcount.runtime.workspace import Workspace
 
@@ -47,5 +48,4 @@ def graph(
     if output is None:
         typer.echo(text)
     else:
-        output.write_text(text, encoding="utf-8")
-        typer.echo(f"written to {output}")
+        write_file(output, text, as_json=as_json)

@@ -10,19 +10,26 @@ from fullcount.runtime.cli.options import AsJson
 
 
 def halt(
-    reason: Annotated[str, typer.Argument(help="Why acting must stop; it is shown to all who then try.")] = "",
+    reason: Annotated[str | None, typer.Argument(help="Why acting must stop; it is shown to all who then try.")] = None,
     release: Annotated[bool, typer.Option("--release", help="Allow acting again.")] = False,
     as_json: AsJson = False,
 ) -> None:
     """Stop all acting at once, or allow it again; without a reason, say whether it is stopped."""
+    from fullcount.runtime.cli.ending import NotUnderstoodError
     from fullcount.runtime.cli.screen import show_json
     from fullcount.runtime.cli.session import session
     from fullcount.runtime.text import plain
 
+    if reason is not None and release:
+        raise NotUnderstoodError(
+            "FC699", "a reason halts and `--release` allows again; it can't be both", help="see `fullcount halt --help`"
+        )
+    if reason is not None and not reason.strip():
+        raise NotUnderstoodError("FC699", "acting is halted with a reason", help='`fullcount halt "why"`')
     with session() as here:
         if release:
             here.store.resume(here.person)
-        elif reason.strip():
+        elif reason is not None:
             here.store.halt(reason.strip(), here.person)
         halted = here.store.halted()
     if as_json:

@@ -97,19 +97,28 @@ def init(
         root / "workflows" / "lock_idle_accounts.fcw": WORKFLOW,
         root / ".gitignore": IGNORED,
     }
-    standing = [path for path in files if path.exists() and path.name != ".gitignore"]
-    if standing:
+    made = []
+    try:
+        standing = [path for path in files if os.path.lexists(path) and path.name != ".gitignore"]
+        if standing:
+            raise UsageError(
+                "FC698",
+                f"`{standing[0]}` is there already; nothing was written",
+                help="name another folder, or move what is there out of the way",
+            )
+        for path, text in files.items():
+            if not os.path.lexists(path):
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with path.open("x", encoding="utf-8") as file:
+                    file.write(text)
+                made.append(path)
+    except OSError as error:
+        so_far = f"only {', '.join(path.name for path in made)} was made" if made else "nothing was written"
         raise UsageError(
             "FC698",
-            f"`{standing[0]}` is there already; nothing was written",
-            help="name another folder, or move what is there out of the way",
-        )
-    made = []
-    for path, text in files.items():
-        if not path.exists():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-            made.append(path)
+            f"can't make a workspace in `{root}`: {error.strerror}; {so_far}",
+            help="name a folder that you may write to",
+        ) from error
     if as_json:
         show_json({"root": str(root), "made": [str(path.relative_to(root)) for path in made]})
         return

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from typing import Annotated
 
@@ -27,10 +28,10 @@ from fullcount.runtime.cli import (
     verify,
 )
 from fullcount.runtime.cli.ending import reported
+from fullcount.runtime.exit_codes import Exit
 
 app = typer.Typer(
     name="fullcount",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -52,25 +53,39 @@ app.command("halt")(halt.halt)
 app.command("explain")(explain.explain)
 
 
+VERBS = tuple(command.name or "" for command in app.registered_commands)
+
+
 def _version(value: bool) -> None:
     if value:
         typer.echo(f"fullcount {__version__}")
         raise typer.Exit
 
 
-@app.callback()
+@app.callback(invoke_without_command=True)
 def _root(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
     """Bulk clean-ups that only run when the count is full."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(int(Exit.USAGE))
 
 
 def main() -> None:
     """Run the command line; the exit code is one of `Exit`."""
-    with reported(sys.argv[1:]):
-        app()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # A terminal that lacks a character must not cost the report of what was done.
+            stream.reconfigure(errors="backslashreplace")
+    arguments = sys.argv[1:]
+    with reported(arguments, VERBS):
+        # Not `standalone`: how errors are shown, and as which exit code they end, is decided in `ending`.
+        code = app(arguments, prog_name="fullcount", standalone_mode=False)
+        sys.exit(code if isinstance(code, int) else int(Exit.DONE))
 
 
 if __name__ == "__main__":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -22,6 +21,8 @@ def plan(
     as_json: AsJson = False,
 ) -> None:
     """Collect the evidence and propose a plan; act on nothing."""
+    import asyncio
+
     from fullcount.compiler.params import ParamError, bind_params
     from fullcount.runtime.cli.screen import progress_line, show, show_json
     from fullcount.runtime.cli.session import session
@@ -34,7 +35,7 @@ def plan(
         try:
             params = bind_params(chosen, given_params(param or []))
         except ParamError as error:
-            raise UsageError("FC695", str(error)) from error
+            raise UsageError("FC695", str(error), help="as `--param NAME=VALUE`, the value as in a workflow") from error
         request = PlanRequest(
             workflow=chosen,
             proposal=proposed,
@@ -65,7 +66,7 @@ def given_params(texts: list[str]) -> dict[str, str]:
         if not equals or not name:
             raise UsageError("FC695", f"`--param {text}` is not of the form NAME=VALUE", help="as `--param idle=60d`")
         if name in given:
-            raise UsageError("FC695", f"the parameter `{name}` is given twice")
+            raise UsageError("FC695", f"the parameter `{name}` is given twice", help="give it once")
         given[name] = value
     return given
 

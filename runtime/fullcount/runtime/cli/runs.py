@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fullcount.runtime.cli.layout import wrapped
 from fullcount.runtime.cli.options import AsJson
+from fullcount.runtime.text import plain
 
 if TYPE_CHECKING:
     from fullcount.runtime.store.views import PlanBrief, RunRow, SlotRow
@@ -32,23 +34,35 @@ def runs(
         )
         return
     if not ran and not slots:
-        typer.echo("nothing has run yet; `fullcount plan FILE` makes a first plan")
+        of = "" if workflow is None else f" of `{plain(workflow, 40)}`"
+        typer.echo(f"nothing{of} has run yet; `fullcount plan FILE` makes a first plan")
         return
     for row in ran:
-        took = "" if row.finished_at is None else f"{(row.finished_at - row.started_at).total_seconds():.1f} s"
-        ended = "still running, or it was killed" if row.exit is None else f"exit {row.exit}"
-        of = "" if row.plan_id is None else f"  plan {row.plan_id}"
-        typer.echo(
-            f"{_when(row.started_at)}  {row.kind:<5}  {row.workflow}  {row.state}  {ended}  {took}  by {row.by}{of}"
-        )
+        typer.echo(_run_text(row))
     if plans:
         typer.echo("\nplans")
         for plan in plans:
-            typer.echo(f"  {plan.plan_id}  {plan.workflow}.{plan.proposal}  {plan.candidates:,} objects  {plan.state}")
+            name = plain(f"{plan.workflow}.{plan.proposal}", 44)
+            typer.echo(f"  {plan.plan_id}  {plan.state:<10}  {plan.candidates:>7,} objects  {name}")
     if slots:
         typer.echo("\nplanned instants")
         for slot in slots:
-            typer.echo(f"  {_when(slot.planned_at)}  {slot.workflow}  {slot.state}  {slot.detail}")
+            typer.echo(f"  {_when(slot.planned_at)}  {slot.state:<8}  {plain(slot.workflow, 60)}")
+            if slot.detail:
+                typer.echo(wrapped(f"  {'':<23}  {'':<8}  ", plain(slot.detail)))
+
+
+def _run_text(row: RunRow) -> str:
+    """Return a run in one line, with a second one for who ran it and the plan."""
+    if row.finished_at is None or row.exit is None:
+        ended = "unfinished: at work, or it was killed"
+    else:
+        ended = f"{row.state:<10}  exit {row.exit}  {(row.finished_at - row.started_at).total_seconds():>7,.1f} s"
+    plan_id = row.plan_id or (row.summary or {}).get("plan_id")
+    return (
+        f"{_when(row.started_at)}  {row.kind:<5}  {ended}  {plain(row.workflow, 40)}\n"
+        f"{'':<23}  by {plain(str(row.by), 40)}" + ("" if plan_id is None else f"  plan {plan_id}")
+    )
 
 
 def _when(instant: datetime) -> str:

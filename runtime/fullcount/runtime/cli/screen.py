@@ -6,15 +6,15 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
+from fullcount.runtime.cli.layout import WIDTH
+
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-
-WIDTH = 100
-"""Columns of a report: what fits a ticket and a terminal beside a log."""
 
 
 def console() -> Console:
@@ -27,13 +27,35 @@ def console() -> Console:
 
 
 def show(renderable: RenderableType) -> None:
-    """Print a report."""
-    console().print(renderable)
+    """Print a report; without the blanks that fill its lines where it may be copied into a file or a ticket."""
+    screen = console()
+    if screen.is_terminal:
+        screen.print(renderable)
+        return
+    with screen.capture() as captured:
+        screen.print(renderable)
+    typer.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
 def show_json(document: Any) -> None:
-    """Print a document as JSON."""
-    typer.echo(json.dumps(document, indent=2, ensure_ascii=False))
+    """Print a document as JSON, in ASCII: foreign text in it does nothing to a terminal, whatever its encoding."""
+    typer.echo(json.dumps(document, indent=2))
+
+
+def write_file(path: Path, text: str, *, as_json: bool) -> None:
+    """Write a file and say so. Raises `UsageError` when it can't be written."""
+    from fullcount.runtime.workflow_files import UsageError
+
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            "FC690", f"can't write `{path}`: {error.strerror}", help="name a file in a folder that you may write to"
+        ) from error
+    if as_json:
+        show_json({"written": str(path)})
+    else:
+        typer.echo(f"written to {path}")
 
 
 @contextmanager

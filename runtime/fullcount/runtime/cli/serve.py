@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import signal
 from typing import TYPE_CHECKING
 
 import typer
@@ -19,6 +17,8 @@ def serve(as_json: AsJson = False) -> None:
 
     With `--json` the log is JSON lines. Several services may share one store: each planned instant is run once.
     """
+    import asyncio
+
     from fullcount.runtime.cli.session import session
     from fullcount.runtime.service.logs import log_to_stderr
 
@@ -29,6 +29,9 @@ def serve(as_json: AsJson = False) -> None:
 
 
 async def _serve(here: Session) -> None:
+    import asyncio
+    import signal
+
     from fullcount.runtime.service.nightly import NightlyService
     from fullcount.runtime.service.scheduled import ScheduledWorkflows
 

@@ -28,16 +28,21 @@ def show(
         stored = here.store.load_plan(plan)
         approval = here.engine.approval_status(stored)
     if html is not None:
+        from fullcount.compiler.document import workflow_from_document
+        from fullcount.compiler.graph_render import to_svg
+        from fullcount.runtime.engine import graph_of, proposal_of
         from fullcount.runtime.plan.html import render_html
 
-        html.write_text(render_html(stored.document, review_status(stored, approval, here.person)), encoding="utf-8")
-        typer.echo(f"written to {html}")
+        workflow = workflow_from_document(stored.document.program)
+        picture = to_svg(graph_of(workflow, proposal_of(workflow, stored.document.proposal)))
+        status = review_status(stored, approval, here.person)
+        screen.write_file(html, render_html(stored.document, status, graph_svg=picture), as_json=as_json)
     elif as_json:
         screen.show_json({"state": stored.state, "plan": stored.document.model_dump(mode="json")})
     elif csv:
-        from fullcount.runtime.plan.csv import rows_csv
+        from fullcount.runtime.plan.csv import render_csv
 
-        sys.stdout.write(rows_csv(stored.document))
+        sys.stdout.write(render_csv(stored.document))
     elif undecided:
         from fullcount.runtime.plan.text import render_undecided
 

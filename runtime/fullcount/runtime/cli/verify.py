@@ -22,18 +22,25 @@ def verify(
     as_json: AsJson = False,
 ) -> None:
     """Check the journal's chain, plans, approvals, acts and sums."""
+    from fullcount.runtime.cli.layout import wrapped
     from fullcount.runtime.cli.screen import show_json
     from fullcount.runtime.cli.session import session
     from fullcount.runtime.journal.export import export_jsonl
     from fullcount.runtime.journal.verify import verify as verify_store
     from fullcount.runtime.text import plain
+    from fullcount.runtime.workflow_files import UsageError
 
+    noted = None if anchor is None else read_anchor(anchor)
     with session() as here:
-        noted = None if anchor is None else read_anchor(anchor)
         report = verify_store(here.store, here.engine.snapshots if snapshots else None, anchor=noted)
         if export is not None:
-            with export.open("w", encoding="utf-8") as stream:
-                export_jsonl(here.store, stream)
+            try:
+                with export.open("w", encoding="utf-8") as stream:
+                    export_jsonl(here.store, stream)
+            except OSError as error:
+                raise UsageError(
+                    "FC690", f"can't write `{export}`: {error.strerror}", help="name a file that you may write"
+                ) from error
     if as_json:
         show_json(
             {
@@ -48,17 +55,19 @@ def verify(
     elif report.ok:
         checked = ", ".join(f"{number:,} {kind.replace('_', ' ')}" for kind, number in report.checked.items() if number)
         typer.echo(f"VERIFIED  {report.entries:,} entries, every hash, link, plan, approval, act and sum holds")
-        typer.echo(f"  compared  {checked}")
+        typer.echo(wrapped("  compared  ", checked))
         for note in report.notes:
-            typer.echo(f"  note      {plain(note)}")
+            typer.echo(wrapped("  note      ", plain(note)))
         typer.echo(f"  head      {report.head.seq}:{report.head.hash}")
     else:
         typer.echo(f"DOES NOT VERIFY  {len(report.problems):,} problem{'s' if len(report.problems) > 1 else ''}")
         for problem in report.problems[:20]:
-            typer.echo(f"  {problem.about:<10} {plain(str(problem))}")
+            typer.echo(wrapped(f"  {problem.about:<10} ", plain(str(problem))))
         if len(report.problems) > 20:
             typer.echo(f"  …          {len(report.problems) - 20:,} more   fullcount verify --json")
-        typer.echo("  = why: something changed the record after it was written; nothing that it says can be relied on")
+        typer.echo(
+            wrapped("  = why: ", "something changed the record after it was written; do not rely on what it says")
+        )
     raise typer.Exit(int(report.exit))
 
 

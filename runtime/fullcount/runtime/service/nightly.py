@@ -19,26 +19,29 @@ from pathlib import Path
 import structlog
 
 from fullcount.compiler.params import ParamError, bind_params
-from fullcount.compiler.program import Workflow
+from fullcount.compiler.program import Proposal, Workflow
 from fullcount.compiler.schedule import next_fires
 from fullcount.dsl.source import Source
 from fullcount.runtime.act.context import StopSignal
 from fullcount.runtime.approve.identity import Person
-from fullcount.runtime.engine import Engine
+from fullcount.runtime.engine import Engine, PlanEnd
 from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.planning import PlanRequest
 from fullcount.runtime.schedule.alarm import Alarm
 from fullcount.runtime.schedule.slots import DueSlot, SlotVerdict, due_slots
-from fullcount.runtime.store.errors import FenceLost, LeaseHeld
+from fullcount.runtime.store.errors import FenceLost, LeaseHeld, StoreError
 from fullcount.runtime.store.store import Store
-from fullcount.runtime.store.views import Fence, SlotRow
+from fullcount.runtime.store.views import Fence, PlanState, SlotRow
 
 LEASE = timedelta(minutes=2)
 """How long a service that died keeps the next one from running the same workflow."""
 
 LOOK_EVERY = 30
 """Seconds between looks at the store: what an alarm missed is found by then."""
+
+RECENT = 50
+"""So many of a workflow's latest slots and plans are looked through for what a dead service left behind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,60 +55,57 @@ class Scheduled:
 
 
 class NightlyService:
-    """Runs the scheduled workflows of one workspace until it is told to stop."""
+    """Runs the scheduled workflows of one workspace until it is told to stop.
+
+    `lease` is how long a service that died keeps others from its workflows, `look_every` the seconds between looks.
+    """
 
     def __init__(
         self,
         engine: Engine,
         person: Person,
         load: Callable[[], Sequence[Scheduled]],
+        *,
+        lease: timedelta = LEASE,
+        look_every: int = LOOK_EVERY,
     ) -> None:
         self._engine = engine
         self._store: Store = engine.store
         self._person = person
         self._load = load
+        self._lease = lease
+        self._look_every = look_every
         self._holder = f"{socket.gethostname()}:{os.getpid()}"
         self._alarm = Alarm()
         self._working: dict[str, asyncio.Task[str]] = {}
+        self._planning: set[asyncio.Task[PlanEnd]] = set()
         self._stop = StopSignal()
         self._log = structlog.get_logger("fullcount.serve")
 
     async def run(self, stopping: asyncio.Event) -> None:
         """Serve until `stopping` is set; then take up nothing new and wait for what is under way to end well."""
-        self._first_look()
+        self._look()
         self._alarm.start()
-        self._alarm.every("look", LOOK_EVERY, self._look)
-        await self._look()
+        self._alarm.every("look", self._look_every, self._woken)
         self._log.info("serving", workflows=[each.workflow.name for each in self._load()])
         await stopping.wait()
         self._alarm.stop()
         self._stop.request("the service was asked to stop")
+        for planning in self._planning:
+            planning.cancel()  # a plan that is cut off has changed nothing; an apply is let come to its orderly end
         if self._working:
-            self._log.info("waiting for what is under way", workflows=sorted(self._working))
+            self._log.info("waiting for what is under way", slots=len(self._working))
             await asyncio.wait(self._working.values())
         self._log.info("stopped")
 
-    def _first_look(self) -> None:
-        """Note since when a workflow is served, and close the slots of services that died at work."""
-        for scheduled in self._load():
-            name = scheduled.workflow.name
-            if not self._store.slots(1, workflow=name):
-                # Nothing planned before this instant is caught up: nobody had asked for it.
-                self._store.skip_slot(name, self._store.now(), self._holder, "served from here on")
-            for slot in self._store.slots(50, workflow=name):
-                if slot.state == "claimed":
-                    self._close_if_abandoned(slot)
-
-    def _close_if_abandoned(self, slot: SlotRow) -> None:
+    async def _woken(self) -> None:
+        """Look, and live on when the store can't be reached this time: the next look will find the same."""
         try:
-            fence = self._store.claim(_lease_name(slot.workflow), self._holder, LEASE)
-        except LeaseHeld:
-            return  # it is being run by somebody else at this moment
-        self._store.finish_slot(slot.slot_id, "interrupted: the service that ran it ended without a word")
-        self._store.release(fence)
-        self._log.warning("interrupted slot", workflow=slot.workflow, planned_at=slot.planned_at.isoformat())
+            self._look()
+        except FullcountError as error:
+            self._log.error("could not look for what is due", code=error.code, why=error.message)
 
-    async def _look(self) -> None:
+    def _look(self) -> None:
         """Find what is due, take it, and set the next alarm."""
         if self._stop.reason is not None:
             return
@@ -114,12 +114,31 @@ class NightlyService:
             schedule, name = scheduled.workflow.schedule, scheduled.workflow.name
             if schedule is None:
                 continue
-            latest = self._store.slots(1, workflow=name)
-            since = latest[0].planned_at if latest else now
-            for slot in due_slots(schedule, since, now):
-                self._take(scheduled, slot)
+            recent = self._store.slots(RECENT, workflow=name)
+            if recent:
+                self._close_abandoned(recent)
+                for slot in due_slots(schedule, recent[0].planned_at, now):
+                    self._take(scheduled, slot)
+            else:
+                # Nothing planned before this instant is caught up: nobody had asked for it.
+                self._store.skip_slot(name, now, self._holder, "served from here on")
             for fire in next_fires(schedule, now, 1):
-                self._alarm.at(f"next:{name}", fire, self._look)
+                self._alarm.at(f"next:{name}", fire, self._woken)
+
+    def _close_abandoned(self, slots: Sequence[SlotRow]) -> None:
+        """Close the slots of services that died at work: taken longer ago than a lease lasts, and leased by nobody."""
+        for slot in slots:
+            if slot.state != "claimed" or slot.claimed_at + self._lease > self._store.now():
+                continue
+            try:
+                fence = self._store.claim(
+                    _lease_name(slot.workflow), f"{self._holder}/after {slot.slot_id}", self._lease
+                )
+            except LeaseHeld:
+                continue  # it is being run at this moment
+            self._store.finish_slot(slot.slot_id, "interrupted: the service that ran it ended without a word")
+            self._store.release(fence)
+            self._log.warning("interrupted slot", workflow=slot.workflow, planned_at=slot.planned_at.isoformat())
 
     def _take(self, scheduled: Scheduled, slot: DueSlot) -> None:
         name = scheduled.workflow.name
@@ -132,7 +151,8 @@ class NightlyService:
         if slot_id is None:
             return  # another service has it
         try:
-            fence = self._store.claim(_lease_name(name), self._holder, LEASE)
+            # Held by the slot, not by this process: two slots of one workflow must not run at once here either.
+            fence = self._store.claim(_lease_name(name), f"{self._holder}/{slot_id}", self._lease)
         except LeaseHeld:
             self._store.finish_slot(slot_id, "skipped: a run of this workflow was still at work")
             log.warning("skipped slot", why="a run of this workflow was still at work")
@@ -144,41 +164,48 @@ class NightlyService:
 
     async def _run(self, scheduled: Scheduled, slot_id: str, fence: Fence) -> str:
         """Run each proposal of a workflow; return in a few words how they ended."""
-        words = []
         async with self._renewed(fence):
-            for proposal in scheduled.workflow.proposals:
-                request = PlanRequest(
-                    workflow=scheduled.workflow,
-                    proposal=proposal,
-                    params=bind_params(scheduled.workflow, {}),
-                    person=self._person,
-                    authors=frozenset({scheduled.author}),
-                    sources=scheduled.sources,
-                    slot_id=slot_id,
-                )
-                end = await self._engine.plan(request)
-                state, plan = end.state, end.plan
-                if state == "approved" and plan is not None:
-                    applied = await self._engine.apply(
-                        plan.document.plan_id, self._person, stop=self._stop, slot_id=slot_id
-                    )
-                    state = "done" if applied.exit is Exit.DONE else f"applied, exit {int(applied.exit)}"
-                self._log.info(
-                    "run ended",
-                    workflow=scheduled.workflow.name,
-                    proposal=proposal.name,
-                    state=state,
-                    plan=None if plan is None else plan.document.plan_id,
-                )
-                words.append(f"{proposal.name}: {state}")
+            words = [
+                f"{proposal.name}: {await self._run_proposal(scheduled, proposal, slot_id)}"
+                for proposal in scheduled.workflow.proposals
+            ]
         return "; ".join(words)
+
+    async def _run_proposal(self, scheduled: Scheduled, proposal: Proposal, slot_id: str) -> str:
+        name = scheduled.workflow.name
+        for plan in self._store.plans(RECENT, workflow=name):
+            if plan.proposal == proposal.name and plan.state is PlanState.APPLYING:
+                # It was cut off. What it left open is resolved before a newer plan takes its place.
+                await self._apply(plan.plan_id, slot_id)
+        request = PlanRequest(
+            workflow=scheduled.workflow,
+            proposal=proposal,
+            params=bind_params(scheduled.workflow, {}),
+            person=self._person,
+            authors=frozenset({scheduled.author}),
+            sources=scheduled.sources,
+            slot_id=slot_id,
+        )
+        planning = asyncio.create_task(self._engine.plan(request))
+        self._planning.add(planning)
+        planning.add_done_callback(self._planning.discard)
+        end = await planning
+        state, plan_id = end.state, None if end.plan is None else end.plan.document.plan_id
+        if state == "approved" and plan_id is not None:
+            state = await self._apply(plan_id, slot_id)
+        self._log.info("run ended", workflow=name, proposal=proposal.name, state=state, plan=plan_id)
+        return state
+
+    async def _apply(self, plan_id: str, slot_id: str) -> str:
+        applied = await self._engine.apply(plan_id, self._person, stop=self._stop, slot_id=slot_id)
+        return "done" if applied.exit is Exit.DONE else f"applied, exit {int(applied.exit)}"
 
     def _ended(self, slot_id: str, name: str, fence: Fence, task: asyncio.Task[str]) -> None:
         """Record how a slot's run ended. One workflow's failure is recorded and shown; it does not stop the others."""
         self._working.pop(slot_id, None)
         error = None if task.cancelled() else task.exception()
         if task.cancelled():
-            detail = "cancelled"
+            detail = f"interrupted: {self._stop.reason or 'its lease was lost'}"
         elif error is None:
             detail = task.result()
         elif isinstance(error, FullcountError | ParamError):
@@ -187,8 +214,11 @@ class NightlyService:
             detail = f"internal error: {type(error).__name__}"
         if error is not None:
             self._log.error("run failed", workflow=name, why=detail, exc_info=error)
-        self._store.finish_slot(slot_id, detail)
-        self._store.release(fence)
+        try:
+            self._store.finish_slot(slot_id, detail)
+            self._store.release(fence)
+        except StoreError as unkept:
+            self._log.error("the end of a run could not be recorded", workflow=name, how=detail, why=unkept.message)
 
     @asynccontextmanager
     async def _renewed(self, fence: Fence) -> AsyncIterator[None]:
@@ -196,9 +226,9 @@ class NightlyService:
 
         async def renew(worker: asyncio.Task[str]) -> None:
             while True:
-                await asyncio.sleep(LEASE.total_seconds() / 4)
+                await asyncio.sleep(self._lease.total_seconds() / 4)
                 try:
-                    self._store.renew(fence, LEASE)
+                    self._store.renew(fence, self._lease)
                 except FenceLost:
                     worker.cancel()
                     return

@@ -1,11 +1,13 @@
 """Which workflows are served: every one with a schedule in the workspace's `workflows` folder, compiled anew each time.
 
-A file that does not compile is served no more until it does, and that is said each time: an old version of a rule is
-never run in place of the one that stands there.
+A file that can't be read or does not compile is served no more until it does, and that is said each time it changes:
+an old version of a rule is never run in place of the one that stands there. Two workflows of one name share a history
+in the store, so that neither is served.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import structlog
@@ -13,7 +15,7 @@ import structlog
 from fullcount.compiler.pipeline import compile_source
 from fullcount.dsl.render import render
 from fullcount.runtime.service.nightly import Scheduled
-from fullcount.runtime.workflow_files import author_of, find_files, read_source
+from fullcount.runtime.workflow_files import UsageError, author_of, find_files, read_source
 from fullcount.runtime.workspace import Workspace
 
 
@@ -24,20 +26,35 @@ class ScheduledWorkflows:
         self._workspace = workspace
         self._folder = folder
         self._known: dict[Path, tuple[int, tuple[Scheduled, ...]]] = {}
+        self._doubled: frozenset[str] = frozenset()
         self._log = structlog.get_logger("fullcount.serve")
 
     def __call__(self) -> tuple[Scheduled, ...]:
-        """Return what is scheduled now. Raises `UsageError` when a file can't be read."""
+        """Return what is scheduled now."""
         found: list[Scheduled] = []
         for path in find_files([self._folder]) if self._folder.is_dir() else []:
-            changed = path.stat().st_mtime_ns
+            try:
+                changed = path.stat().st_mtime_ns
+            except OSError:
+                continue  # it was removed while we looked, so it is not among the workflows any more
             if path not in self._known or self._known[path][0] != changed:
                 self._known[path] = (changed, self._compiled(path))
             found.extend(self._known[path][1])
-        return tuple(found)
+        names = Counter(scheduled.workflow.name for scheduled in found)
+        doubled = frozenset(name for name, count in names.items() if count > 1)
+        if doubled != self._doubled:
+            self._doubled = doubled
+            for name in sorted(doubled):
+                files = [str(each.path) for each in found if each.workflow.name == name]
+                self._log.error("not served: several files have a workflow of this name", workflow=name, files=files)
+        return tuple(scheduled for scheduled in found if scheduled.workflow.name not in doubled)
 
     def _compiled(self, path: Path) -> tuple[Scheduled, ...]:
-        compiled = compile_source(read_source(path), self._workspace.catalog())
+        try:
+            compiled = compile_source(read_source(path), self._workspace.catalog())
+        except UsageError as error:
+            self._log.error("not served: the file can't be read", file=str(path), why=error.message)
+            return ()
         if compiled.program is None:
             report = render(compiled.diagnostics, compiled.sources, color=False)
             self._log.error("not served: the workflow has mistakes", file=str(path), report=report)
