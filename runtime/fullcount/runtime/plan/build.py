@@ -282,6 +282,7 @@ def _document(
                 sums.candidates,
             ),
             sums=sums,
+            columns=tuple(shown.label for shown in proposal.show),
             rows=rows,
             undecided=tuple(sorted(undecided, key=lambda row: tuple(map(str, row.key)))),
             kept=kept,

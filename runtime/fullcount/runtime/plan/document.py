@@ -154,6 +154,8 @@ class PlanDocument(Wire):
     """By inventory: with them each certificate can be issued again from its envelope."""
     caps: Caps
     sums: Sums
+    columns: tuple[str, ...] = ()
+    """What reviewers asked to see (the keys of each row's `shown`), in the order of the rule."""
     rows: tuple[PlanRow, ...]
     undecided: tuple[UndecidedRow, ...]
     kept: tuple[KeptGroup, ...]

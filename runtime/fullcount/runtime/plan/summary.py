@@ -115,7 +115,7 @@ RISKS = {0: "", 1: "look", 2: "look closely", 3: "look first"}
 
 def summarise(doc: PlanDocument, status: ReviewStatus, rows: int | None = None) -> Summary:
     """Return the plan in words, with where it stands, and its first `rows` rows (None: all)."""
-    labels = _labels(doc.rows)
+    labels = _labels(doc)
     closest = next((item.closest for item in doc.sensitivity if item.closest is not None), None)
     return Summary(
         verdict=verdict(doc, status),
@@ -259,11 +259,18 @@ def evidence_lines(doc: PlanDocument) -> list[EvidenceLine]:
 
 
 def _facts(held: CertificateDoc, envelope: Envelope | None, at: datetime) -> list[str]:
-    facts = [fmt.counted(held.rows, "row"), *(plain(claim) for claim in held.claims)]
-    if held.count_agrees is not None:
-        facts.append(f"count agrees ({plain(held.count_agrees)})")
-    if envelope is not None:
-        facts.append(f"{fmt.length(at - envelope.scope.started_at)} old")
+    """Return what was seen, claim by claim, with what it was measured on."""
+    age = None if envelope is None else fmt.length(at - envelope.scope.started_at)
+    facts = [fmt.counted(held.rows, "row")]
+    for claim in held.claims:
+        if claim.startswith("snapshot "):
+            facts.append(f"{plain(held.consistency)} snapshot")
+        elif claim.startswith("fresh ") and age is not None:
+            facts.append(f"{age} old ({plain(claim)})")
+        elif claim.startswith("count agrees"):
+            facts.append(f"{plain(claim)} ({fmt.count(held.distinct_keys)})")
+        else:
+            facts.append(plain(claim))
     return facts
 
 
@@ -312,8 +319,13 @@ def undecided_groups(doc: PlanDocument) -> tuple[Group, ...]:
 # -- rows, near misses, act -------------------------------------------------------------------------------------------
 
 
-def _labels(rows: Sequence[PlanRow]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(label for row in rows for label in row.shown))
+def _labels(doc: PlanDocument) -> tuple[str, ...]:
+    """Return what the rule asks to be shown, in its own order."""
+    shown = dict.fromkeys(label for row in doc.rows for label in row.shown)
+    return (
+        *(label for label in doc.columns if label in shown),
+        *(label for label in shown if label not in doc.columns),
+    )
 
 
 def _heading(label: str) -> str:

@@ -66,15 +66,15 @@ def render_refusal(
     for envelope in sorted(envelopes, key=lambda e: e.complete):
         mine = [finding for finding in found if finding.inventory == envelope.inventory]
         blocks.append(_inventory(envelope, at, refused=len(mine) > 0))
-        blocks += [_finding(finding) for finding in mine]
+        blocks.append(_findings(mine, named=True))
     shown = {envelope.inventory for envelope in envelopes}
     others = [finding for finding in found if finding.inventory not in shown]
     if len(others) > 0 and len(blocks) > 0:
         blocks.append(BLANK)
-    for finding in others:
-        if finding.inventory is not None:
-            blocks.append(Text(f"  {plain(finding.inventory)}", style="bold"))
-        blocks.append(_finding(finding))
+    for inventory in dict.fromkeys(finding.inventory for finding in others):
+        if inventory is not None:
+            blocks.append(Text(f"  {plain(inventory)}", style="bold"))
+        blocks.append(_findings([finding for finding in others if finding.inventory == inventory], named=False))
     return stacked(
         verdict_line(word, (plain(workflow), detail), Tone.STOP),
         BLANK,
@@ -114,23 +114,26 @@ def _work(envelope: Envelope, at: datetime) -> Iterator[str]:
     yield f"{fmt.length(at - envelope.scope.started_at)} old"
 
 
-def _finding(finding: Finding) -> RenderableType:
-    lines: list[tuple[str, RenderableType]] = [(plain(finding.code), Text(plain(finding.message)))]
-    if finding.detail != "":
-        lines.append(("", Text(plain(finding.detail), style=FAINT)))
-    label = "needed by"
-    for need in finding.needed_by:
-        lines.append((label, Text(_need(need))))
-        label = ""
-    label = "ways on"
-    for way in finding.ways_on:
-        lines.append((label, Text(plain(way), style="green")))
-        label = ""
+def _findings(findings: Sequence[Finding], *, named: bool) -> RenderableType:
+    """Return findings about one thing, then once what needed what is missing, and once each way on.
+
+    `named`: the line above already says which inventory it is and how far it was read.
+    """
+    lines: list[tuple[str, RenderableType]] = []
+    for finding in findings:
+        told = finding.detail if named and finding.detail != "" else finding.message
+        lines.append((plain(finding.code), Text(plain(told))))
+        if not named and finding.detail != "":
+            lines.append(("", Text(plain(finding.detail), style=FAINT)))
+    needs = dict.fromkeys(_need(need) for finding in findings for need in finding.needed_by)
+    ways = dict.fromkeys(way for finding in findings for way in finding.ways_on)
+    lines += [("needed by" if place == 0 else "", Text(plain(need))) for place, need in enumerate(needs)]
+    lines += [("ways on" if place == 0 else "", Text(plain(way), style="green")) for place, way in enumerate(ways)]
     return labelled(lines, indent=4, width=22)
 
 
 def _need(need: Need) -> str:
-    return f"{plain(need.stage)}, {plain(need.place)}  ->  {', '.join(plain(claim) for claim in need.claims)}"
+    return f"{need.stage}, {' '.join(need.place.split())}  ->  {', '.join(need.claims)}"
 
 
 def _prevented(told: Prevented, proposal: str | None, base: str | None) -> Text:
