@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.language import codes, file_of, findings, shape, workflow
 
@@ -175,6 +175,7 @@ def test_tables_of_clauses_agree_with_the_grammar():
     assert listed <= set(keywords.EXAMPLES)
 
 
+@settings(deadline=None)
 @given(st.sampled_from(WORDS), st.from_regex(r"[a-z0-9_]{1,6}", fullmatch=True))
 def test_longer_word_is_a_plain_field_name(word: str, rest: str):
     """Whatever a keyword is continued with is one name, also bare."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.language import expression, expression_codes, findings, underlined
 
@@ -124,12 +124,14 @@ def test_each_bad_escape_is_underlined_by_itself():
     assert underlined(text) == [r"\d", r"\w"]
 
 
+@settings(deadline=None)
 @given(st.integers(0, 2**63 - 1))
 def test_every_whole_number_in_range_is_itself(value: int):
     """No number in range is changed or refused."""
     assert literals.number(str(value)) == literals.Value("int", value)
 
 
+@settings(deadline=None)
 @given(st.text(max_size=20))
 def test_every_text_can_be_written_and_read_back(value: str):
     """Escaping is complete: any text survives as a literal."""
@@ -138,6 +140,7 @@ def test_every_text_can_be_written_and_read_back(value: str):
     assert literals.text(f'"{escaped}"') == (literals.Value("text", kept), [])
 
 
+@settings(deadline=None)
 @given(st.datetimes(), st.sampled_from(["Z", "+00:00", "-00:00"]))
 def test_every_moment_of_the_calendar_is_exact(moment, zone: str):
     """Microseconds since the epoch, without loss, for each year that the calendar has."""
@@ -149,6 +152,7 @@ def test_every_moment_of_the_calendar_is_exact(moment, zone: str):
     assert decoded == literals.Value("timestamp", exact)
 
 
+@settings(deadline=None)
 @given(st.from_regex(r"[0-9][0-9_.]{0,60}[A-Za-z%µ ]{0,6}", fullmatch=True))
 def test_amounts_never_raise(raw: str):
     """Decoders are total, also beyond what the grammar lets through."""

@@ -45,9 +45,15 @@ _WHY: Final = {
     "control": "the file may show differently on each terminal, so a review approves something else",
     "broken": "the file is not valid text, so it has no one reading",
 }
+_UNSEEN = re.compile(f"[{_BIDI}{_INVISIBLE}{_BREAKS}{_CONTROL}{_SURROGATES}]")
 _STRING = re.compile(r'"(?:[^"\\\n]|\\[^\n])*"|#[^\n]*')
 _WORD = re.compile(r"\w+")
 _LOOKALIKES: Final = ("CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE")
+
+
+def is_unseen(char: str) -> bool:
+    """Whether a character must be shown as an escape, because eye or terminal would take it for something else."""
+    return _UNSEEN.match(char) is not None
 
 
 def clean(source: Source, diagnostics: Diagnostics) -> str:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from fullcount.dsl.characters import is_unseen
 from fullcount.dsl.diagnostics import Diagnostic, Severity
 from fullcount.dsl.source import Source, Span
 
@@ -99,7 +100,7 @@ def _shown(char: str) -> tuple[str, int]:
     category = unicodedata.category(char)
     if char == "\n":
         return "\\n", 2
-    if category in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"} or (category == "Mn" and "\ufe00" <= char <= "\ufe0f"):
+    if category in {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"} or is_unseen(char):
         escape = f"\\u{{{ord(char):x}}}"
         return escape, len(escape)
     if category in {"Mn", "Me"}:

@@ -1,0 +1,106 @@
+"""The shipped table is the grammar's, nothing else is ever loaded, and nothing is written."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import lark
+import pytest
+from tests.support.language import snapshot
+
+from fullcount.dsl import tables
+
+GRAMMAR = tables.GRAMMAR.read_text("utf-8")
+CONTENT = tables.TABLE.read_bytes()
+SAMPLE = snapshot("design_sample.fcw")
+
+
+def test_shipped_table_matches_grammar_and_lark():
+    """After a change of the grammar, `python -m fullcount.dsl.tables` has to be run."""
+    assert CONTENT.startswith(tables.stamp(GRAMMAR).encode())
+    assert tables.shipped(GRAMMAR, CONTENT) is not None
+
+
+def test_shipped_table_parses_as_the_grammar_does():
+    """Loading and building give the same trees."""
+    shipped = tables.shipped(GRAMMAR, CONTENT)
+    assert shipped.parse(SAMPLE) == tables.build(GRAMMAR).parse(SAMPLE)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        CONTENT[:100],
+        CONTENT[:-1],
+        CONTENT[:-1] + bytes([CONTENT[-1] ^ 1]),
+        b"0" * 64 + CONTENT[64:],
+        CONTENT + b"x",
+    ],
+)
+def test_table_that_was_changed_is_never_loaded(content: bytes):
+    """A cut or altered file is not the table, so the grammar is used."""
+    assert tables.shipped(GRAMMAR, content) is None
+
+
+def test_table_of_another_grammar_or_another_lark_is_never_loaded(monkeypatch: pytest.MonkeyPatch):
+    """The stamp covers the grammar's text and the version of the library."""
+    assert tables.shipped(GRAMMAR + "\n", CONTENT) is None
+    monkeypatch.setattr(lark, "__version__", "0.0.0")
+    assert tables.shipped(GRAMMAR, CONTENT) is None
+
+
+def test_without_a_fitting_table_the_grammar_is_built_in_memory_and_nothing_is_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """A stale table costs time, never correctness, and never a file."""
+    stale = tmp_path / "tables.bin"
+    stale.write_bytes(b"stale")
+    for table in (stale, tmp_path / "none.bin"):
+        monkeypatch.setattr(tables, "TABLE", table)
+        tables.parser.cache_clear()
+        assert tables.parser().parse(SAMPLE) is not None
+    tables.parser.cache_clear()
+    assert [path.name for path in tmp_path.iterdir()] == ["tables.bin"]
+    assert stale.read_bytes() == b"stale"
+
+
+def test_grammar_has_no_conflicts(caplog: pytest.LogCaptureFixture):
+    """No shift/reduce conflict is settled by chance."""
+    lark.logger.addHandler(caplog.handler)
+    level = lark.logger.level
+    lark.logger.setLevel(logging.DEBUG)
+    try:
+        lark.Lark(GRAMMAR, parser="lalr", lexer="contextual", debug=True)
+    finally:
+        lark.logger.setLevel(level)
+        lark.logger.removeHandler(caplog.handler)
+    assert "conflict" not in caplog.text.lower()
+
+
+def test_larks_own_cache_is_not_used():
+    """`cache=True` unpickles a file from a shared temporary folder."""
+    for path in Path(tables.__file__).parent.glob("*.py"):
+        assert "cache=True" not in path.read_text("utf-8")
+
+
+def test_digest_in_the_table_is_of_its_payload():
+    """The second half of the head is the digest of what follows."""
+    assert CONTENT[64:128].decode() == hashlib.sha256(CONTENT[128:]).hexdigest()
+
+
+def test_parsing_imports_nothing_heavy():
+    """`check` starts fast: the language needs Lark and the standard library only."""
+    code = (
+        "import sys, fullcount.dsl.parser as p, fullcount.dsl.render, fullcount.dsl.source as s;"
+        "p.parse(s.Source('x', 'workflow w { }'));"
+        "print(sorted({'pydantic', 'rich', 'sqlalchemy', 'networkx', 'duckdb', 'pyarrow', 'difflib', 'asyncio'}"
+        " & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=os.environ)
+    assert done.stdout.strip() == "[]"
