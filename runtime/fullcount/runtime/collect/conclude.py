@@ -31,6 +31,7 @@ from fullcount.runtime.evidence.envelope import (
     Work,
 )
 from fullcount.runtime.evidence.expression_text import expression_text
+from fullcount.runtime.format import counted
 
 
 @dataclass(slots=True)
@@ -124,12 +125,12 @@ def _judge(course: Course, info: ScanInfo, intake: Intake, written: Written) -> 
 def _judge_rows(account: Account, info: ScanInfo, intake: Intake) -> None:
     tally = intake.tally
     if tally.bad_keys > 0:
-        detail = f"{tally.bad_keys:,} of {tally.rows_read:,} rows have no usable key ({tally.bad_key})"
+        detail = f"{tally.bad_keys:,} of {counted(tally.rows_read, 'row')} without a usable key ({tally.bad_key})"
         account.reason(
             Incompleteness(code=Reason.MALFORMED_RESPONSE, detail=detail, data={"rows_without_key": tally.bad_keys})
         )
     if tally.outside > 0 and info.scope_pushed_down:
-        detail = f"the source was asked for the scope only and returned {tally.outside:,} rows outside it"
+        detail = f"the source was asked for the scope only and returned {counted(tally.outside, 'row')} outside it"
         account.reason(
             Incompleteness(code=Reason.MALFORMED_RESPONSE, detail=detail, data={"rows_outside_scope": tally.outside})
         )
@@ -141,13 +142,13 @@ def _judge_duplicates(account: Account, duplicates: Duplicates) -> None:
         account.reason(
             Incompleteness(
                 code=Reason.SNAPSHOT_CHANGED,
-                detail=f"{duplicates.contradicting:,} objects were returned twice with different content"
+                detail=f"{counted(duplicates.contradicting, 'object')} returned twice with different content"
                 + (f", such as {keys}" if keys != "" else ""),
                 data={"contradicting": duplicates.contradicting},
             )
         )
     if duplicates.identical > 0:
-        detail = f"{duplicates.identical:,} rows were returned more than once and counted once"
+        detail = f"{counted(duplicates.identical, 'row')} returned more than once, and counted once"
         account.warn(Notice(code=WarningCode.DUPLICATE_ITEMS, detail=detail, data={"dropped": duplicates.identical}))
 
 
@@ -170,13 +171,13 @@ def _judge_total(course: Course, info: ScanInfo, written: Written) -> None:
         detail = f"the source's total of {total.value:,} is an estimate and was not compared"
         account.warn(Notice(code=WarningCode.TOTAL_ESTIMATED, detail=detail, data={"total": total.value}))
         return
-    counted = written.rows if info.scope_pushed_down else written.keys_read
-    if counted != total.value:
+    collected = written.rows if info.scope_pushed_down else written.keys_read
+    if collected != total.value:
         account.reason(
             Incompleteness(
                 code=Reason.COUNT_MISMATCH,
-                detail=f"{counted:,} objects were collected, but the source counts {total.value:,}",
-                data={"collected": counted, "total": total.value},
+                detail=f"{counted(collected, 'object')} collected, but the source counts {total.value:,}",
+                data={"collected": collected, "total": total.value},
             )
         )
 

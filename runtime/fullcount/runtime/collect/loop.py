@@ -27,6 +27,7 @@ from fullcount.runtime.collect.ways import Account
 from fullcount.runtime.connectors.base import Page, Question, Scan, SourceError, SourceReader
 from fullcount.runtime.evidence.codes import Reason, WarningCode, Way
 from fullcount.runtime.evidence.envelope import Continuation, Envelope, Incompleteness, Notice
+from fullcount.runtime.format import counted
 
 __all__ = ["Budget", "Progress", "collect"]
 
@@ -198,10 +199,11 @@ class _Reading:
     def _out_of_time(self) -> _Stop:
         deadline, pages = self.course.deadline, self.course.pages
         rows = self.intake.tally.rows_read
+        done = f"{counted(pages, 'page')} and {counted(rows, 'row')}"
         return _Stop(
             Incompleteness(
                 code=Reason.TIME_BUDGET_EXCEEDED,
-                detail=f"the deadline of {deadline:g} s passed after {pages:,} pages and {rows:,} rows",
+                detail=f"the deadline of {deadline:g} s passed after {done}",
                 data={"deadline_seconds": deadline, "seconds": self.elapsed, "pages": pages, "rows": rows},
             )
         )
