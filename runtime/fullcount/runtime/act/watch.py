@@ -43,9 +43,9 @@ class Standing:
     fence_current: int | None
 
 
-def standing(store: Store, plan_id: str, fence: Fence, at: datetime) -> Standing:
-    """Read it. `fence_current` is the fence's own token only while the lease is in force."""
-    now = to_micros(at)
+def standing(store: Store, plan_id: str, fence: Fence) -> Standing:
+    """Read it. `fence_current` is the fence's own token only while the lease is in force, by the store's time."""
+    now = to_micros(store.now())
     with store.reading() as session:
         plan = session.scalars(
             select(tables.Plan).options(defer(tables.Plan.document)).where(tables.Plan.plan_id == plan_id)
@@ -120,7 +120,7 @@ class Watch:
         """Read everything anew."""
         context = self._context
         self._looked_at = context.monotonic()
-        self._standing = standing(context.store, context.plan.document.plan_id, self._fence, context.clock())
+        self._standing = standing(context.store, context.plan.document.plan_id, self._fence)
         self._exemptions = [entry for name in self._lists for entry in context.exemptions(name)]
 
     def inputs(self, key: tuple[Any, ...] | None, acts: int) -> GuardInputs:

@@ -1,0 +1,210 @@
+"""Real targets with 200 objects that are due, and an approved plan over them, for a process to be killed at."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+from fullcount.compiler.pipeline import compile_source
+from fullcount.dsl.source import Source
+from fullcount.runtime.approve.identity import current_person
+from fullcount.runtime.collect.snapshots import SnapshotStore
+from fullcount.runtime.engine import Engine
+from fullcount.runtime.planning import PlanRequest
+from fullcount.runtime.store.store import Store
+from fullcount.runtime.workspace import Workspace
+
+OBJECTS = 200
+
+_SQL_TOML = """
+[workspace]
+name = "crash"
+
+[roles]
+ops = ["uid:{uid}"]
+
+[sources.directory]
+connector = "sql"
+url = "sqlite:///target.db"
+
+[sources.directory.resources.accounts]
+table = "accounts"
+key = ["id"]
+incarnation = "uuid"
+version = "version"
+version_managed = true
+writable = ["locked"]
+fields = {{ id = "text", uuid = "text", owner = "text?", locked = "bool", version = "int" }}
+
+[sources.directory.resources.people]
+table = "people"
+key = ["id"]
+fields = {{ id = "text", active = "bool" }}
+"""
+
+_SQL_WORKFLOW = """
+workflow lock_orphans {
+  describe "Lock accounts that nobody owns."
+  owner    "iam-team"
+
+  inventory accounts from directory.accounts {
+    key         id
+    incarnation uuid
+    fields      { id: text, uuid: text, owner: text?, locked: bool, version: int }
+  }
+
+  inventory people from directory.people {
+    key    id
+    fields { id: text, active: bool }
+  }
+
+  verify accounts { complete, fresh within 1h }
+  verify people { complete, fresh within 1h }
+
+  propose lock from accounts as a {
+    where not a.locked and (a.owner is absent or no people as p where (p.id == a.owner and p.active))
+    limit 500
+  }
+
+  approve lock { 1 of role "ops", expires after 1d }
+
+  act lock with directory.update(id: a.id, locked: true) {
+    undo        directory.update(id: a.id, locked: false)
+    concurrency 4
+  }
+}
+"""
+
+_GIT_TOML = """
+[workspace]
+name = "crash"
+
+[roles]
+ops = ["uid:{uid}"]
+
+[sources.code]
+connector = "git"
+repository = "repository.git"
+base = "main"
+"""
+
+_GIT_WORKFLOW = """
+workflow prune_branches {
+  describe "Delete branches that are merged."
+  owner    "platform"
+
+  inventory branches from code.branches {
+    key    name
+    fields { name: text, sha: text, merged: bool, is_base: bool }
+  }
+
+  verify branches { complete, fresh within 1h }
+
+  propose prune from branches as b {
+    where b.merged and not b.is_base
+    limit 500
+  }
+
+  approve prune { 1 of role "ops", expires after 1d }
+
+  act prune with code.delete(name: b.name) {
+    undo        code.restore(name: b.name, sha: b.sha)
+    concurrency 4
+  }
+}
+"""
+
+
+def prepare_sql(folder: Path) -> None:
+    """Make a database with 200 orphaned accounts; a trigger notes each write."""
+    with sqlite3.connect(folder / "target.db") as db:
+        db.executescript(
+            """
+            PRAGMA journal_mode = WAL;
+            CREATE TABLE accounts (
+              id TEXT PRIMARY KEY NOT NULL, uuid TEXT NOT NULL, owner TEXT, locked BOOLEAN NOT NULL,
+              version INTEGER NOT NULL
+            );
+            CREATE TABLE people (id TEXT PRIMARY KEY NOT NULL, active BOOLEAN NOT NULL);
+            CREATE TABLE audit (id TEXT NOT NULL, locked BOOLEAN NOT NULL);
+            CREATE TRIGGER noted AFTER UPDATE ON accounts BEGIN
+              INSERT INTO audit VALUES (new.id, new.locked);
+            END;
+            """
+        )
+        db.executemany(
+            "INSERT INTO accounts VALUES (?, ?, ?, 0, 1)",
+            [(f"a{n:03}", f"uuid-{n}", None if n % 2 else f"gone-{n}") for n in range(OBJECTS)],
+        )
+        db.execute("INSERT INTO accounts VALUES ('kept', 'uuid-kept', 'p1', 0, 1)")
+        db.execute("INSERT INTO people VALUES ('p1', 1)")
+    (folder / "fullcount.toml").write_text(_SQL_TOML.format(uid=current_person().uid))
+    (folder / "workflow.fcw").write_text(_SQL_WORKFLOW)
+
+
+def sql_changes(folder: Path) -> Counter[str]:
+    """Return how often each account was written."""
+    with sqlite3.connect(folder / "target.db") as db:
+        return Counter(key for (key,) in db.execute("SELECT id FROM audit"))
+
+
+def sql_is_done(folder: Path) -> bool:
+    """Whether every account that was due is locked, each at its second version, and the kept one is not."""
+    with sqlite3.connect(folder / "target.db") as db:
+        rows = db.execute("SELECT id, locked, version FROM accounts").fetchall()
+    return all((locked, version) == ((0, 1) if key == "kept" else (1, 2)) for key, locked, version in rows)
+
+
+def _git(folder: Path, *arguments: str, given: str | None = None) -> str:
+    command = ["git", "-C", str(folder / "repository.git"), *arguments]
+    return subprocess.run(command, check=True, capture_output=True, text=True, input=given).stdout.strip()
+
+
+def prepare_git(folder: Path) -> None:
+    """Make a bare repository with 200 merged branches; a hook notes each change of a ref."""
+    subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(folder / "repository.git")], check=True)
+    tree = _git(folder, "mktree", given="")
+    identity = ["-c", "user.name=Ana", "-c", "user.email=ana@example.org"]
+    first = _git(folder, *identity, "commit-tree", tree, "-m", "first")
+    last = _git(folder, *identity, "commit-tree", tree, "-p", first, "-m", "second")
+    refs = [f"create refs/heads/topic-{n:03} {first}" for n in range(OBJECTS)]
+    _git(folder, "update-ref", "--stdin", given="\n".join([f"create refs/heads/main {last}", *refs, ""]))
+    hook = folder / "repository.git" / "hooks" / "reference-transaction"
+    log = folder / "changes.log"
+    hook.write_text(f'#!/bin/sh\n[ "$1" = committed ] && cat >> "{log}"\nexit 0\n')
+    hook.chmod(0o755)
+    (folder / "fullcount.toml").write_text(_GIT_TOML.format(uid=current_person().uid))
+    (folder / "workflow.fcw").write_text(_GIT_WORKFLOW)
+
+
+def git_branches(folder: Path) -> set[str]:
+    """Return the branches that are there."""
+    return set(_git(folder, "for-each-ref", "--format=%(refname:short)", "refs/heads").splitlines())
+
+
+def git_deletions(folder: Path) -> Counter[str]:
+    """Return how often each branch was deleted, as the repository's hook noted it."""
+    found: Counter[str] = Counter()
+    for line in (folder / "changes.log").read_text().splitlines():
+        _, new, ref = line.split()
+        if set(new) == {"0"} and ref.startswith("refs/heads/"):
+            found[ref.removeprefix("refs/heads/")] += 1
+    return found
+
+
+async def approved_plan(folder: Path) -> str:
+    """Compile, collect, certify, plan and approve; return the plan's id."""
+    workspace = Workspace.load(folder)
+    compiled = compile_source(Source("workflow.fcw", (folder / "workflow.fcw").read_text()), workspace.catalog())
+    assert compiled.program is not None, [(d.code, d.message) for d in compiled.diagnostics]
+    (workflow,) = compiled.program.workflows
+    with Store.open(workspace.store_url) as store:
+        engine = Engine(workspace, store, SnapshotStore(workspace.snapshot_dir))
+        request = PlanRequest(workflow, workflow.proposals[0], {}, current_person())
+        end = await engine.plan(request)
+        assert end.plan is not None, end.refusals
+        assert len(end.plan.document.rows) == OBJECTS
+        engine.give_approval(end.plan, current_person(), end.plan.document.digest)
+        return end.plan.document.plan_id
