@@ -13,6 +13,7 @@ from tests.support.sql import ACCOUNTS, CREATE_ACCOUNTS, File, Source, account, 
 
 from fullcount.compiler.claims import Consistency
 from fullcount.compiler.values import FieldState
+from fullcount.runtime.collect.coerce import coerce_cell
 from fullcount.runtime.connectors.base import SourceError
 from fullcount.runtime.connectors.sql.scan import END
 from fullcount.runtime.evidence.codes import Reason, Way
@@ -303,6 +304,30 @@ class TestWhatAWholeReadSays:
 
         found = asyncio.run(read())
         assert sorted(pairs) == [(row["kind"], row["n"]) for row in found.rows]
+
+    @pytest.mark.parametrize("zone", ["UTC", "Europe/Berlin", None])
+    async def test_a_time_means_the_same_in_a_scan_and_in_a_look_however_it_is_spelled(self, file, make_source, zone):
+        """What a page holds besides makes no difference to a value."""
+        spellings = [
+            "2026-07-01T08:00:00Z",
+            "2026-07-01 08:00:00+00:00",
+            "20260701T080000Z",
+            "2026-07-01",
+            "soon",
+            None,
+        ]
+        naive = ["2026-07-01 08:00:00", "2026-07-01T08:00:00.5", "2026-07-01T08:00+01", "2026-07-01 08:00"]
+        spellings += ["2026-07-01 08:00:00-05:30", *([] if zone is None else naive)]
+        file.write("DELETE FROM accounts")
+        file.insert(*(account(index, last_login=text) for index, text in enumerate(spellings)))
+        source = make_source(sqlite_settings(file.path, timezone=zone))
+        field = source.resource.fields["last_login"]
+        read = await source.read_all()
+        scanned = {row["id"]: coerce_cell(field, row["last_login"]) for row in read.rows}
+        looked = {key: (await source.see(key))["last_login"] for key in scanned}
+        assert scanned == looked
+        assert scanned["a0000"] == scanned["a0001"]
+        assert scanned["a0000"].state is FieldState.PRESENT
 
 
 class TestWhoReads:

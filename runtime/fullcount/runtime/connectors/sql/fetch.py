@@ -9,14 +9,14 @@ from sqlalchemy import Connection, Executable
 from sqlalchemy.exc import DBAPIError
 
 
-def fetch_all(connection: Connection, statement: Executable) -> Sequence[Any]:
-    """Return every row of a statement that reads. Raises `DBAPIError`.
+def fetch_all(connection: Connection, statement: Executable) -> Sequence[tuple[Any, ...]]:
+    """Return every row of a statement that reads, as the driver made it. Raises `DBAPIError`.
 
     A value that the driver can't turn into Python's types (a date before the year 1, `infinity`) is asked for again as
     text, in the same transaction: the server's side never failed.
     """
     try:
-        return connection.execute(statement).all()
+        return _rows(connection, statement)
     except DBAPIError as error:
         if connection.dialect.name != "postgresql":
             raise
@@ -26,4 +26,20 @@ def fetch_all(connection: Connection, statement: Executable) -> Sequence[Any]:
             raise
         driver: Any = connection.connection.driver_connection
         any_time(driver)
-    return connection.execute(statement).all()
+    return _rows(connection, statement)
+
+
+def _rows(connection: Connection, statement: Executable) -> Sequence[tuple[Any, ...]]:
+    """Take the rows from the driver's own cursor: a row object for each would cost as much as reading it."""
+    dialect = connection.dialect
+    driver: Any = dialect.loaded_dbapi.Error
+    with connection.execute(statement) as result:
+        cursor: Any = result.cursor
+        try:
+            rows: Sequence[tuple[Any, ...]] = cursor.fetchall()
+        except driver as error:
+            lost = dialect.is_disconnect(error, None, cursor)
+            raise DBAPIError.instance(
+                None, None, error, driver, connection_invalidated=lost, dialect=dialect, hide_parameters=True
+            ) from error
+    return rows

@@ -29,6 +29,9 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _AS_TEXT = (UUID, IPv4Address, IPv4Interface, IPv4Network, IPv6Address, IPv6Interface, IPv6Network)
 _NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]+)?")
 
+_UTC_SUFFIXES = ("Z", "+00:00")
+_PLAIN_LENGTH, _SECONDS_AT = len("2026-01-01 00:00:00"), len("2026-01-01 00:00")
+
 States = Sequence[FieldState | None]
 
 
@@ -55,7 +58,7 @@ class Values:
     def column(self, name: str, declared: FieldType, values: Sequence[Any]) -> tuple[Sequence[Any], States | None]:
         """Return a column as natural values, and states where some are ambiguous. Raises `SourceError` FC612."""
         natural = self._natural_column(name, declared, values)
-        if declared.type != Scalar(Kind.TIMESTAMP) or not any(value is AMBIGUOUS for value in natural):
+        if natural is values or declared.type != Scalar(Kind.TIMESTAMP) or AMBIGUOUS not in natural:
             return natural, None
         states = [FieldState.INDETERMINATE if value is AMBIGUOUS else None for value in natural]
         return [None if value is AMBIGUOUS else value for value in natural], states
@@ -73,12 +76,23 @@ class Values:
         if as_they_are is not None and _only(values, as_they_are):
             return values
         if kind is Kind.TIMESTAMP:
-            return [self._instant(name, value) for value in values]
+            return values if self._all_instants(values) else [self._instant(name, value) for value in values]
         convert = _CONVERSIONS.get(kind)
         return values if convert is None else [convert(value) for value in values]
 
+    def _all_instants(self, values: Sequence[Any]) -> bool:
+        """Whether nothing is to be done: each value is what `_instant` would return for it."""
+        found = {*map(type, values)} - {_NONE}
+        if found == {str}:
+            return all(value is None or value.endswith(_UTC_SUFFIXES) for value in values)
+        return found == {datetime} and all(value is None or value.tzinfo is not None for value in values)
+
     def _instant(self, name: str, value: Any) -> Any:
         if isinstance(value, str):
+            if value.endswith(_UTC_SUFFIXES):
+                return value  # an instant as it stands; parsing it here would only be slower
+            if self._is_utc and len(value) == _PLAIN_LENGTH and value[_SECONDS_AT] == ":":
+                return value + "Z"
             parsed = _parse_time(value)
             if parsed is None:
                 return value
