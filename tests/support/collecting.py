@@ -1,0 +1,45 @@
+"""Real sources read by `collect`, for what the outermost envelope says of them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from fullcount.compiler import ir, program
+from fullcount.compiler.catalog import Resource
+from fullcount.compiler.lower.world import Bindings
+from fullcount.runtime.collect.loop import Budget, collect
+from fullcount.runtime.collect.snapshots import SnapshotStore
+from fullcount.runtime.evidence.envelope import Envelope
+
+
+def inventory_of(resource: Resource, scope: ir.Expr | None = None) -> program.Inventory:
+    """Return the question for every field of a resource."""
+    return program.Inventory(
+        name=resource.name,
+        source=resource.source,
+        resource=resource.name,
+        key=resource.key,
+        incarnation=resource.incarnation,
+        version=resource.version,
+        fields=resource.fields,
+        scope=scope,
+        deadline=None,
+        expects=(),
+        consistency=resource.consistency,
+        lookup_fields=resource.lookup_fields,
+    )
+
+
+async def collect_all(source: Any, folder: Path, scope: ir.Expr | None = None) -> Envelope:
+    """Collect everything of a source of `tests.support.sql` or `tests.support.repository`."""
+    return await collect(
+        await source.reader(),
+        inventory_of(source.resource, scope),
+        source.resource,
+        bindings=Bindings({}, 0),
+        snapshots=SnapshotStore(folder),
+        budget=Budget(),
+        clock=lambda: datetime.now(UTC),
+    )
