@@ -21,6 +21,7 @@ from fullcount.dsl.codes import (
     runtime,
     syntax,
     types,
+    understanding,
     workspace,
     workspace_use,
 )
@@ -28,7 +29,19 @@ from fullcount.dsl.codes.model import Code
 
 CODES: dict[str, Code] = {
     code.id: code
-    for room in (syntax, names, types, evidence, approval, blast, workspace, workspace_use, runtime, internal)
+    for room in (
+        syntax,
+        names,
+        types,
+        evidence,
+        approval,
+        blast,
+        workspace,
+        understanding,
+        workspace_use,
+        runtime,
+        internal,
+    )
     for code in room.CODES
 }
 

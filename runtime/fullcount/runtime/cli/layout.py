@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import textwrap
+from fullcount.runtime.text import WIDTH, wrapped
 
-WIDTH = 100
-"""Columns of a report: what fits a ticket and a terminal beside a log."""
-
-
-def wrapped(lead: str, text: str, width: int = WIDTH) -> str:
-    """Return `lead` and the text after it, further lines indented below the text. A long word (a path) stays whole."""
-    lines = textwrap.wrap(text, width - len(lead), break_long_words=False, break_on_hyphens=False) or [""]
-    return f"\n{' ' * len(lead)}".join([f"{lead}{lines[0]}".rstrip(), *lines[1:]])
+__all__ = ["WIDTH", "paragraphs", "wrapped"]
 
 
 def paragraphs(text: str, width: int = WIDTH) -> str:

@@ -26,6 +26,7 @@ from fullcount.runtime.cli import (
     show,
     undo,
     verify,
+    why,
 )
 from fullcount.runtime.cli.ending import reported
 from fullcount.runtime.exit_codes import Exit
@@ -43,6 +44,8 @@ app.command("check")(check.check)
 app.command("graph")(graph.graph)
 app.command("plan")(plan.plan)
 app.command("show")(show.show)
+app.command("why")(why.why)
+app.command("why-not")(why.why_not)
 app.command("approve")(approve.approve)
 app.command("apply")(apply.apply)
 app.command("undo")(undo.undo)

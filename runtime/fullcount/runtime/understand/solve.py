@@ -13,9 +13,10 @@ from typing import Final
 
 from fullcount.compiler import ir
 from fullcount.compiler.polarity import MIRRORED
-from fullcount.compiler.types import BOOL, Kind, ListOf, MapOf, Scalar, Type
+from fullcount.compiler.types import BOOL, DURATION, TIMESTAMP, Kind, ListOf, MapOf, Scalar, Type
 from fullcount.compiler.values import ABSENT, INT_MAX, INT_MIN, Cell, FieldState, Value, present
 from fullcount.runtime import format as fmt
+from fullcount.runtime.plan.cells import instant
 from fullcount.runtime.text import plain
 from fullcount.runtime.understand.edits import Change
 from fullcount.runtime.understand.knobs import Bench, Handle, Knob, handles
@@ -24,6 +25,7 @@ from fullcount.runtime.understand.trace import Node
 NEGATED: Final = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _DECIMAL_STEP: Final = Decimal("0.000000001")
 _DECIMAL_TOP: Final = Decimal(10) ** 29
+_SECOND: Final = 1_000_000
 _NEVER_SHOWN: Final = 10**17
 """Microseconds beyond which a distance in time says nothing to a person."""
 
@@ -220,7 +222,37 @@ def _shown(value: Value, of: Type, how: str) -> str:
         return ", ".join([*few, "…"] if len(value) > len(few) else few)
     if how in {"with", "without"}:
         return str(value)
+    if isinstance(value, int) and of == TIMESTAMP:
+        return _whole_second(value, how)
+    if isinstance(value, int) and of == DURATION:
+        return _whole_length(value, how)
     return plain(fmt.value(value, of), 60)
+
+
+def _whole_second(value: int, how: str) -> str:
+    """Return an instant to the second: the first that is far enough, so that what is said is enough in any case."""
+    moment = instant(_to_seconds(value, how) * _SECOND)
+    if moment is None:
+        return f"@{value}"
+    return f"{moment:%Y-%m-%d %H:%M}Z" if moment.second == 0 else f"{moment:%Y-%m-%d %H:%M:%S}Z"
+
+
+def _whole_length(value: int, how: str) -> str:
+    """Return a length of time to the second, likewise: `90 d`, `84 d 5 h 3 s`."""
+    seconds = _to_seconds(value, how)
+    if seconds < 0 or abs(value) < _SECOND:
+        return fmt.value(value, DURATION)
+    parts = []
+    for size, name in ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s")):
+        number, seconds = divmod(seconds, size)
+        if number > 0:
+            parts.append(f"{fmt.count(number)} {name}")
+    return " ".join(parts)
+
+
+def _to_seconds(value: int, how: str) -> int:
+    """Round away from what does not do: up for a lower bound, down for an upper one."""
+    return -(-value // _SECOND) if how in {">", ">="} else value // _SECOND
 
 
 def _border(of: Type, how: str) -> str:

@@ -1,0 +1,114 @@
+"""The evidence of an earlier plan or run, as it is stored: what was asked, what came, and the instant of the rules.
+
+Guarantees: it reads snapshots and nothing else, each checked against its digest; an inventory counts as complete only
+if its envelope says so; what was not read raises, and is never taken as empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from fullcount.compiler import ir, program
+from fullcount.compiler.document import workflow_from_document
+from fullcount.compiler.lower import facts
+from fullcount.compiler.lower.world import Bindings, Equal, Related
+from fullcount.compiler.values import Value
+from fullcount.runtime.act.snapshot_rows import SnapshotRows
+from fullcount.runtime.collect.snapshots import SnapshotCorrupt, SnapshotMissing, SnapshotStore
+from fullcount.runtime.evidence.envelope import Envelope
+from fullcount.runtime.plan.cells import from_json, microseconds
+from fullcount.runtime.plan.document import PlanDocument
+from fullcount.runtime.understand.errors import NoAnswerError, SnapshotUnusableError
+from fullcount.runtime.understand.trace import Surroundings
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What one plan or run has read. `asked` are its inventories as they were put; None where that is not recorded.
+
+    `bindings` hold the parameters of then and the instant that its rules saw as `now`.
+    """
+
+    origin: str
+    """What it is called: `plan 01JD…`, `run 01JD…`."""
+    workflow: str
+    asked: Mapping[str, program.Inventory] | None
+    envelopes: Mapping[str, Envelope]
+    bindings: Bindings
+    snapshots: SnapshotStore
+    document: PlanDocument | None = None
+
+    def envelope(self, inventory: str) -> Envelope:
+        """Return the envelope of an inventory that was read. Raises `NoAnswerError`."""
+        found = self.envelopes.get(inventory)
+        if found is None or found.snapshot_digest is None:
+            read = ", ".join(f"`{name}`" for name, e in sorted(self.envelopes.items()) if e.snapshot_digest is not None)
+            raise NoAnswerError(
+                "FC682",
+                f"`{inventory}` was not read by {self.origin}; an inventory that was not read is never taken as empty",
+                help=f"it has the rows of {read or 'no inventory'}; plan this workflow, and ask that plan",
+            )
+        return found
+
+    def path(self, inventory: str) -> Path:
+        """Return the checked file of an inventory's rows. Raises `NoAnswerError`, `SnapshotUnusableError`."""
+        digest = self.envelope(inventory).snapshot_digest
+        try:
+            return self.snapshots.path(str(digest))
+        except (SnapshotMissing, SnapshotCorrupt) as error:
+            raise SnapshotUnusableError(inventory, str(error)) from error
+
+
+def held_of_plan(document: PlanDocument, snapshots: SnapshotStore) -> Held:
+    """Return the evidence of a plan. Raises `DocumentError`, `NotOfTypeError` for a document that is none."""
+    workflow = workflow_from_document(document.program)
+    types = {param.name: param.type for param in workflow.params}
+    params: dict[str, Value] = {name: from_json(value, types[name]) for name, value in document.parameters.items()}
+    return Held(
+        origin=f"plan {document.plan_id}",
+        workflow=document.workflow,
+        asked=workflow.inventories,
+        envelopes={envelope.inventory: envelope for envelope in document.envelopes},
+        bindings=Bindings(params, microseconds(document.now)),
+        snapshots=snapshots,
+        document=document,
+    )
+
+
+class SnapshotWorld:
+    """The stored rows of several inventories, with the fields that some expressions read; see `World`."""
+
+    def __init__(self, held: Held, inventories: Mapping[str, program.Inventory], read: Iterable[ir.Expr]) -> None:
+        fields: dict[str, set[str]] = {}
+        for expr in read:
+            for name, names in facts.fields_read(expr).items():
+                fields.setdefault(name, set()).update(names)
+        self._rows = {
+            name: rows_of(held, inventories[name], names | set(inventories[name].key)) for name, names in fields.items()
+        }
+
+    def rows(self, inventory: str, equal: Equal) -> Related:
+        """See `World.rows`. Raises `SnapshotUnusableError`."""
+        return self._rows[inventory].related(equal)
+
+
+def rows_of(held: Held, inventory: program.Inventory, names: Iterable[str]) -> SnapshotRows:
+    """Return the stored rows of an inventory with some of its fields."""
+    wanted = set(names)
+    types = {name: field.type for name, field in inventory.fields.items() if name in wanted}
+    complete = held.envelope(inventory.name).complete
+    return SnapshotRows(lambda: held.path(inventory.name), types, complete=complete)
+
+
+def surroundings(
+    held: Held, workflow: program.Workflow, read: Iterable[ir.Expr], bindings: Bindings | None = None
+) -> Surroundings:
+    """Return what a trace of these expressions may look at."""
+    return Surroundings(
+        world=SnapshotWorld(held, workflow.inventories, read),
+        bindings=held.bindings if bindings is None else bindings,
+        inventories=workflow.inventories,
+        sizes={name: envelope.work.rows for name, envelope in held.envelopes.items()},
+    )
