@@ -72,6 +72,21 @@ def compiled_workflow(path: Path, catalog: Catalog, name: str | None) -> tuple[W
 
     Raises `MistakesError` after showing the mistakes; `UsageError` when the name is missing or wrong.
     """
+    compiled, sources = compiled_workflows(path, catalog)
+    workflows = {workflow.name: workflow for workflow in compiled}
+    if name is None and len(workflows) == 1:
+        return next(iter(workflows.values())), sources
+    if name is not None and name in workflows:
+        return workflows[name], sources
+    found = f"there is no workflow `{name}` in `{path}`" if name is not None else f"`{path}` has several workflows"
+    raise UsageError("FC693", found, help=f"choose with --workflow: {', '.join(workflows) or 'it has none'}")
+
+
+def compiled_workflows(path: Path, catalog: Catalog) -> tuple[tuple[Workflow, ...], Mapping[str, Source]]:
+    """Compile a file that must be free of mistakes; return its workflows and the texts they came from.
+
+    Raises `MistakesError` after showing the mistakes.
+    """
     import typer
 
     from fullcount.dsl.render import render
@@ -80,13 +95,7 @@ def compiled_workflow(path: Path, catalog: Catalog, name: str | None) -> tuple[W
     if compiled.program is None:
         typer.echo(render(compiled.diagnostics, compiled.sources, color=False), err=True)
         raise MistakesError(path)
-    workflows = {workflow.name: workflow for workflow in compiled.program.workflows}
-    if name is None and len(workflows) == 1:
-        return next(iter(workflows.values())), compiled.sources
-    if name is not None and name in workflows:
-        return workflows[name], compiled.sources
-    found = f"there is no workflow `{name}` in `{path}`" if name is not None else f"`{path}` has several workflows"
-    raise UsageError("FC693", found, help=f"choose with --workflow: {', '.join(workflows) or 'it has none'}")
+    return compiled.program.workflows, compiled.sources
 
 
 def author_of(path: Path) -> str:

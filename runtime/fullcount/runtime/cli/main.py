@@ -16,6 +16,7 @@ from fullcount.runtime.cli import (
     apply,
     approve,
     check,
+    evidence,
     explain,
     graph,
     halt,
@@ -41,6 +42,7 @@ app = typer.Typer(
 
 app.command("init")(init.init)
 app.command("check")(check.check)
+app.command("evidence")(evidence.evidence)
 app.command("graph")(graph.graph)
 app.command("plan")(plan.plan)
 app.command("show")(show.show)

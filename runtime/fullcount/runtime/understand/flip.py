@@ -104,7 +104,7 @@ def _selecting(decision: Decision, bench: Bench) -> list[Way]:
         *(ways(node, True, bench) for _, node in decision.arguments),
     ]
     if decision.listed:
-        parts.append([(Change(Unlist(), "no exemption list that names it"),)])
+        parts.append([(Change(Unlist(), "no exemption list names it"),)])
     return all_of(parts)
 
 

@@ -108,23 +108,27 @@ def _membership(expr: ir.In, target: bool, node: Node, bench: Bench) -> Iterator
 
 def _item(handle: Handle, items: tuple[Value, ...], target: bool) -> Iterator[Change]:
     if target and len(items) > 0:
-        yield from turned(handle.knob, present(items[0]), "one of", tuple(items))
+        yield from turned(handle.knob, present(items[0]), "is one of", tuple(items))
     if not target:
         other = _other_than(items, handle.knob.type)
         if other is not None:
-            yield from turned(handle.knob, present(other), "none of", tuple(items))
+            yield from turned(handle.knob, present(other), "is none of", tuple(items))
 
 
 def _text(function: str, subject: ir.Expr, part: Cell, target: bool, node: Node, bench: Bench) -> Iterator[Change]:
     """Yield texts that begin with, end with or hold another; a pattern can't be turned around."""
     if function not in {"starts_with", "ends_with", "contains"} or not isinstance(part.value, str):
         return
-    words = {"starts_with": "beginning with", "ends_with": "ending with", "contains": "containing"}[function]
+    words, not_so = {
+        "starts_with": ("begins with", "does not begin with"),
+        "ends_with": ("ends with", "does not end with"),
+        "contains": ("contains", "does not contain"),
+    }[function]
     for handle in handles(subject, node.env, bench):
         if target:
             yield from turned(handle.knob, present(part.value), words, part.value)
         elif part.value != "":
-            yield from turned(handle.knob, present(""), f"not {words}", part.value)
+            yield from turned(handle.knob, present(""), not_so, part.value)
 
 
 # -- values -----------------------------------------------------------------------------------------------------------
@@ -199,25 +203,25 @@ def turned(knob: Knob, cell: Cell, how: str = "==", border: Value | None = None)
 
 def _said(knob: Knob, cell: Cell, how: str, border: Value | None) -> str:
     unknown = knob.cell.state not in {FieldState.PRESENT, FieldState.ABSENT}
-    lead = "known, and " if unknown else ""
+    lead = "is known, and " if unknown else ""
     if cell.value is None:
-        return f"{lead}absent"
+        return f"{lead}is absent"
     shown = _shown(cell.value if border is None else border, knob.type, how)
     match how:
         case "present":
-            return f"{lead}present"
+            return f"{lead}is present"
         case "==":
-            return f"{lead}{shown}"
+            return f"{lead}= {shown}"
         case "!=":
-            return f"{lead}other than {shown}"
+            return f"{lead}is other than {shown}"
         case "<" | "<=" | ">" | ">=":
-            return f"{lead}{_moved(knob, cell, how)}{_border(knob.type, how).format(shown)}"
+            return f"{lead}is {_moved(knob, cell, how)}{_border(knob.type, how).format(shown)}"
         case _:
             return f"{lead}{how} {shown}"
 
 
 def _shown(value: Value, of: Type, how: str) -> str:
-    if how in {"one of", "none of"} and isinstance(value, tuple):
+    if how in {"is one of", "is none of"} and isinstance(value, tuple):
         few = [plain(fmt.value(item, of), 30) for item in value[:4]]
         return ", ".join([*few, "…"] if len(value) > len(few) else few)
     if how in {"with", "without"}:

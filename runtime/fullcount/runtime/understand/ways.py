@@ -164,8 +164,8 @@ def _counted(aggregate: ir.Aggregate, look: Look, operator: str, value: int, nod
 
 def _gone(look: Look, seen: Seen) -> Change:
     inventory = look.use.inventory
-    return Change(DropRow(inventory, seen.key), f"no {inventory} {fmt.key(seen.key, 40)}")
+    return Change(DropRow(inventory, seen.key), f"{inventory} {fmt.key(seen.key, 40)} is not there")
 
 
 def _finished(look: Look) -> Change:
-    return Change(Finish(look.use.inventory), f"{look.use.inventory} read to its end, with no further match")
+    return Change(Finish(look.use.inventory), f"{look.use.inventory} is read to its end, with no further match")
