@@ -75,7 +75,7 @@ def changed(case: Case, row, flip):
 @given(cases())
 @examples(1500)
 def test_every_proposed_change_flips_the_decision(case: Case):
-    """Made in earnest, the changes lead to the verdict that stands beside them, by the closure over the rewritten rows."""
+    """Made in earnest, the changes lead to the verdict that stands beside them, over the rewritten rows."""
     for row, rule, decided, around in decisions(case):
         for flip in flips(rule, row, decided, around):
             event(f"{decided.verdict} -> {flip.becomes}, {len(flip.changes)} facts")

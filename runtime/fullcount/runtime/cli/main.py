@@ -16,6 +16,8 @@ from fullcount.runtime.cli import (
     apply,
     approve,
     check,
+    diff,
+    evaluate,
     evidence,
     explain,
     graph,
@@ -48,6 +50,8 @@ app.command("plan")(plan.plan)
 app.command("show")(show.show)
 app.command("why")(why.why)
 app.command("why-not")(why.why_not)
+app.command("eval")(evaluate.evaluate)
+app.command("diff")(diff.diff)
 app.command("approve")(approve.approve)
 app.command("apply")(apply.apply)
 app.command("undo")(undo.undo)

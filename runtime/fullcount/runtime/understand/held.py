@@ -20,8 +20,14 @@ from fullcount.runtime.collect.snapshots import SnapshotCorrupt, SnapshotMissing
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.plan.cells import from_json, microseconds
 from fullcount.runtime.plan.document import PlanDocument
+from fullcount.runtime.store.errors import PlanNotFound
+from fullcount.runtime.store.instants import to_micros
+from fullcount.runtime.store.store import Store
+from fullcount.runtime.store.views import RunRow
 from fullcount.runtime.understand.errors import NoAnswerError, SnapshotUnusableError
 from fullcount.runtime.understand.trace import Surroundings
+
+NO_SUCH_PLAN = "FC713"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +42,8 @@ class Held:
     workflow: str
     asked: Mapping[str, program.Inventory] | None
     envelopes: Mapping[str, Envelope]
+    params: tuple[program.Param, ...]
+    """The parameters as they were declared; none where that is not recorded."""
     bindings: Bindings
     snapshots: SnapshotStore
     document: PlanDocument | None = None
@@ -71,10 +79,52 @@ def held_of_plan(document: PlanDocument, snapshots: SnapshotStore) -> Held:
         workflow=document.workflow,
         asked=workflow.inventories,
         envelopes={envelope.inventory: envelope for envelope in document.envelopes},
+        params=workflow.params,
         bindings=Bindings(params, microseconds(document.now)),
         snapshots=snapshots,
         document=document,
     )
+
+
+def held_of_run(run: RunRow, envelopes: Iterable[Envelope], snapshots: SnapshotStore) -> Held:
+    """Return the evidence of a run that made no plan. Its instant is that of its beginning; parameters are not kept."""
+    return Held(
+        origin=f"run {run.run_id}",
+        workflow=run.workflow,
+        asked=None,
+        envelopes={envelope.inventory: envelope for envelope in envelopes},
+        params=(),
+        bindings=Bindings({}, to_micros(run.started_at)),
+        snapshots=snapshots,
+    )
+
+
+def held_on(store: Store, name: str, snapshots: SnapshotStore) -> Held:
+    """Return the evidence of the plan or run with this id, or with an unmistakable beginning of it.
+
+    A run that made or used a plan has that plan's evidence. Raises `PlanNotFound`, `PlanCorrupt`, `NoAnswerError`.
+    """
+    try:
+        return held_of_plan(store.load_plan(name).document, snapshots)
+    except PlanNotFound as error:
+        if error.code != NO_SUCH_PLAN:
+            raise
+    run = store.find_run(name)
+    if run is None:
+        raise NoAnswerError(
+            "FC684", f"there is neither a plan nor a run `{name}` in this store", help="list them with `fullcount runs`"
+        )
+    plan_id = run.plan_id or (run.summary or {}).get("plan_id")
+    if plan_id is not None:
+        return held_of_plan(store.load_plan(plan_id).document, snapshots)
+    envelopes = [envelope for envelope in store.envelopes(run.run_id) if envelope.snapshot_digest is not None]
+    if len(envelopes) == 0:
+        raise NoAnswerError(
+            "FC684",
+            f"the run `{run.run_id}` ended as `{run.state}` before it had read an inventory",
+            help="name a run or plan that has read something: `fullcount runs`",
+        )
+    return held_of_run(run, envelopes, snapshots)
 
 
 class SnapshotWorld:
