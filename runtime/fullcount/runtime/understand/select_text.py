@@ -27,7 +27,7 @@ def render_selection(found: Selection, *, rows: int | None = LISTED) -> Group:
     share = fmt.percent(sums.candidates, sums.inventory)
     head = f"{fmt.count(sums.candidates)} of {fmt.count(sums.inventory)} {plain(inventory)} ({share})"
     return stacked(
-        verdict_line("WOULD SELECT", (head, "nothing was read, stored or proposed"), Tone.DONE),
+        verdict_line("WOULD SELECT", (head, "no source was read, nothing stored"), Tone.DONE),
         labelled(_facts(found)),
         None if len(found.rows) == 0 else BLANK,
         None if len(found.rows) == 0 else _rows(found.rows if rows is None else found.rows[:rows]),
