@@ -65,7 +65,7 @@ workflow lock_orphans {
 
   propose lock from accounts as a {
     where not a.locked and (a.owner is absent or no people as p where (p.id == a.owner and p.active))
-    limit 500
+    limit 100000
   }
 
   approve lock { 1 of role "ops", expires after 1d }
@@ -104,7 +104,7 @@ workflow prune_branches {
 
   propose prune from branches as b {
     where b.merged and not b.is_base
-    limit 500
+    limit 100000
   }
 
   approve prune { 1 of role "ops", expires after 1d }
@@ -117,8 +117,8 @@ workflow prune_branches {
 """
 
 
-def prepare_sql(folder: Path) -> None:
-    """Make a database with 200 orphaned accounts; a trigger notes each write."""
+def prepare_sql(folder: Path, objects: int = OBJECTS) -> None:
+    """Make a database with orphaned accounts; a trigger notes each write."""
     with sqlite3.connect(folder / "target.db") as db:
         db.executescript(
             """
@@ -136,7 +136,7 @@ def prepare_sql(folder: Path) -> None:
         )
         db.executemany(
             "INSERT INTO accounts VALUES (?, ?, ?, 0, 1)",
-            [(f"a{n:03}", f"uuid-{n}", None if n % 2 else f"gone-{n}") for n in range(OBJECTS)],
+            [(f"a{n:05}", f"uuid-{n}", None if n % 2 else f"gone-{n}") for n in range(objects)],
         )
         db.execute("INSERT INTO accounts VALUES ('kept', 'uuid-kept', 'p1', 0, 1)")
         db.execute("INSERT INTO people VALUES ('p1', 1)")
@@ -194,7 +194,7 @@ def git_deletions(folder: Path) -> Counter[str]:
     return found
 
 
-async def approved_plan(folder: Path) -> str:
+async def approved_plan(folder: Path, objects: int = OBJECTS) -> str:
     """Compile, collect, certify, plan and approve; return the plan's id."""
     workspace = Workspace.load(folder)
     compiled = compile_source(Source("workflow.fcw", (folder / "workflow.fcw").read_text()), workspace.catalog())
@@ -205,6 +205,6 @@ async def approved_plan(folder: Path) -> str:
         request = PlanRequest(workflow, workflow.proposals[0], {}, current_person())
         end = await engine.plan(request)
         assert end.plan is not None, end.refusals
-        assert len(end.plan.document.rows) == OBJECTS
+        assert len(end.plan.document.rows) == objects
         engine.give_approval(end.plan, current_person(), end.plan.document.digest)
         return end.plan.document.plan_id
