@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from fullcount.compiler.pipeline import compile_source
@@ -117,9 +119,16 @@ workflow prune_branches {
 """
 
 
+@contextmanager
+def database(folder: Path) -> Iterator[sqlite3.Connection]:
+    """Open the target, commit at the end, and close it."""
+    with closing(sqlite3.connect(folder / "target.db")) as connection, connection:
+        yield connection
+
+
 def prepare_sql(folder: Path, objects: int = OBJECTS) -> None:
     """Make a database with orphaned accounts; a trigger notes each write."""
-    with sqlite3.connect(folder / "target.db") as db:
+    with database(folder) as db:
         db.executescript(
             """
             PRAGMA journal_mode = WAL;
@@ -146,13 +155,13 @@ def prepare_sql(folder: Path, objects: int = OBJECTS) -> None:
 
 def sql_changes(folder: Path) -> Counter[str]:
     """Return how often each account was written."""
-    with sqlite3.connect(folder / "target.db") as db:
+    with database(folder) as db:
         return Counter(key for (key,) in db.execute("SELECT id FROM audit"))
 
 
 def sql_is_done(folder: Path) -> bool:
     """Whether every account that was due is locked, each at its second version, and the kept one is not."""
-    with sqlite3.connect(folder / "target.db") as db:
+    with database(folder) as db:
         rows = db.execute("SELECT id, locked, version FROM accounts").fetchall()
     return all((locked, version) == ((0, 1) if key == "kept" else (1, 2)) for key, locked, version in rows)
 
@@ -162,14 +171,14 @@ def _git(folder: Path, *arguments: str, given: str | None = None) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True, input=given).stdout.strip()
 
 
-def prepare_git(folder: Path) -> None:
-    """Make a bare repository with 200 merged branches; a hook notes each change of a ref."""
+def prepare_git(folder: Path, objects: int = OBJECTS) -> None:
+    """Make a bare repository with merged branches; a hook notes each change of a ref."""
     subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(folder / "repository.git")], check=True)
     tree = _git(folder, "mktree", given="")
     identity = ["-c", "user.name=Ana", "-c", "user.email=ana@example.org"]
     first = _git(folder, *identity, "commit-tree", tree, "-m", "first")
     last = _git(folder, *identity, "commit-tree", tree, "-p", first, "-m", "second")
-    refs = [f"create refs/heads/topic-{n:03} {first}" for n in range(OBJECTS)]
+    refs = [f"create refs/heads/topic-{n:03} {first}" for n in range(objects)]
     _git(folder, "update-ref", "--stdin", given="\n".join([f"create refs/heads/main {last}", *refs, ""]))
     hook = folder / "repository.git" / "hooks" / "reference-transaction"
     log = folder / "changes.log"
@@ -208,3 +217,13 @@ async def approved_plan(folder: Path, objects: int = OBJECTS) -> str:
         assert len(end.plan.document.rows) == objects
         engine.give_approval(end.plan, current_person(), end.plan.document.digest)
         return end.plan.document.plan_id
+
+
+def git_sha(folder: Path, branch: str) -> str:
+    """Return the commit of a branch."""
+    return _git(folder, "rev-parse", f"refs/heads/{branch}")
+
+
+def git_move(folder: Path, branch: str, sha: str) -> None:
+    """Make or move a branch."""
+    _git(folder, "update-ref", f"refs/heads/{branch}", sha)
