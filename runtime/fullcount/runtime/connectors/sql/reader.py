@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
-from sqlalchemy import ColumnElement, Connection, func, or_, select
+from sqlalchemy import ColumnElement, Connection, func, literal_column, or_, select
 from sqlalchemy.exc import DBAPIError
 
 from fullcount.compiler.catalog import Resource
@@ -146,7 +146,7 @@ class SqlReader:
             return or_(test, not_as_declared(column, declared.type))
         if table.described.columns[field].type == "numeric":
             # a number that is not whole, or too large for us, is not known as an `int`
-            return or_(test, column != func.trunc(column), func.abs(column) >= 2**63)
+            return or_(test, column != func.trunc(column), func.abs(column) >= literal_column(str(2**63)))
         return test
 
 
