@@ -63,6 +63,9 @@ def judge(claim: Claim, on: Measured) -> Held | tuple[Finding, ...]:
     """Return the claim as held with its measurement, or everything that speaks against it (at least one finding)."""
     if on.envelope.status is Status.FAILED:
         return _reasons(on.envelope)
+    if isinstance(claim, Rows | Change | Agrees) and not on.envelope.complete:
+        # How many rows were returned says nothing of a collection that was not read to its end.
+        return _reasons(on.envelope)
     match claim:
         case Complete():
             return _complete(on)

@@ -110,6 +110,8 @@ def record_outcomes(
         if kind is ActKind.UNDO:
             _done(tx, plan, left_alone)
         tx.session.execute(insert(tables.Act), fresh)
+    # read before the rows are expired: afterwards each of them would be loaded by a query of its own
+    key_of = {known.act_id: known.object_key for known in stored.values()}
     if changed:
         names = ("outcome", "reason", "detail", "before", "outcome_run_id", "outcome_at")
         tx.session.connection().execute(
@@ -120,7 +122,6 @@ def record_outcomes(
         )
         tx.session.expire_all()
     if fresh or changed:
-        key_of = {known.act_id: known.object_key for known in stored.values()}
         written = [(row["act_id"], row["object_key"], row) for row in fresh]
         written += [(row["b_act"], key_of[row["b_act"]], row) for row in changed]
         tx.record(outcomes_payload(plan.plan_id, kind, written), run_id=run_id)
@@ -161,7 +162,15 @@ def _rounds_for(
         plans.check_usable(plan)
         if plan.state != plans.APPLYING:
             raise PlanRefused("FC712", f"the plan `{plan.plan_id}` is not being applied")
-        return dict.fromkeys(keys, rounds.require_valid(tx.session, plan, tx.now))
+        round_ = rounds.require_valid(tx.session, plan, tx.now)
+        if round_.used_by != plan.plan_id:
+            # given after the apply began: until it is bound to this plan, an identical plan could use it as well
+            raise PlanRefused(
+                "FC712",
+                f"the plan `{plan.plan_id}` was approved anew, and this run began under the approval before",
+                help=f"begin again: `fullcount apply {plan.plan_id}`",
+            )
+        return dict.fromkeys(keys, round_)
     done = _done(tx, plan, keys)
     found = {key: tx.session.get(tables.ApprovalRound, act.round_id) for key, act in done.items()}
     return {key: round_ for key, round_ in found.items() if round_ is not None}
