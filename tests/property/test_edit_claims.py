@@ -1,8 +1,8 @@
 """`can only shrink` is a theorem: over every generated world and view the edited rule selects nothing more.
 
 The edits are those that people make (`tests/support/edits.py`): conditions and exemptions more or less, thresholds,
-operators, scopes and list items moved. What is claimed of an edit is checked on the worlds that Hypothesis finds, by the
-closure and by the statement of a plan.
+operators, scopes and list items moved. What is claimed of an edit is checked on the worlds that Hypothesis finds, by
+the closure and by the statement of a plan.
 """
 
 from __future__ import annotations

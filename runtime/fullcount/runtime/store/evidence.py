@@ -54,7 +54,7 @@ def envelopes(session: Session, run_id: str) -> tuple[Envelope, ...]:
                 f"the envelope of `{row.inventory}` in run `{run_id}` does not fit its hash",
                 help="see what else was changed with `fullcount verify`",
             )
-        found.append(Envelope.model_validate(read_canonical(row.document)))
+        found.append(Envelope.model_validate(parse_canonical(row.document)))
     return tuple(found)
 
 

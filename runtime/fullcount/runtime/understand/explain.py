@@ -30,7 +30,8 @@ from fullcount.runtime.workspace.exemptions import Exemption
 Lists = Callable[[str], Sequence[Exemption]]
 """Reads an exemption list by its name, as it is now. Raises `WorkspaceError`."""
 
-_OWN_REASONS = ("not matched by the rule", "excepted:", "kept because", "exempted by list")
+_BY_LIST = "exempted by list"
+_OWN_REASONS = ("not matched by the rule", "excepted:", "kept because", _BY_LIST)
 """How the reasons begin that a decision gives by itself (`plan/evaluate.py`)."""
 
 
@@ -92,13 +93,13 @@ def agreed(
         return decision, words
     if planned is not Verdict.KEPT or decision.verdict is Verdict.OUTSIDE:
         raise ContradictionError(planned, decision.verdict)
-    others = tuple(group.reason for group in document.kept if not group.reason.startswith(_OWN_REASONS))
-    by_list = tuple(group.reason for group in _with_example(document.kept, key) if group.reason.startswith("exempted"))
-    any_list = tuple(group.reason for group in document.kept if group.reason.startswith("exempted by list"))
-    if listed_verdict is Verdict.KEPT and len(any_list) > 0 and len(others) == 0:
-        return _listed(decision), by_list or tuple(held.reason for held in entries) or any_list
+    possible = _possible_reasons(document.kept, key)
+    others = tuple(reason for reason in possible if not reason.startswith(_OWN_REASONS))
+    by_list = tuple(reason for reason in possible if reason.startswith(_BY_LIST))
     if len(others) > 0:
-        return replace(decision, verdict=Verdict.KEPT, because=Because.OTHERWISE), (*others, *any_list)
+        return replace(decision, verdict=Verdict.KEPT, because=Because.OTHERWISE), (*others, *by_list)
+    if listed_verdict is Verdict.KEPT and len(by_list) > 0:
+        return _listed(decision), by_list
     raise ContradictionError(planned, decision.verdict)
 
 
@@ -116,8 +117,10 @@ def _listed(decision: Decision) -> Decision:
     return replace(decision, verdict=Verdict.KEPT, because=Because.LISTED, listed=True)
 
 
-def _with_example(groups: Sequence[KeptGroup], key: tuple[Any, ...]) -> list[KeptGroup]:
-    return [group for group in groups if key in group.examples]
+def _possible_reasons(groups: Sequence[KeptGroup], key: tuple[Any, ...]) -> tuple[str, ...]:
+    """Return the reasons for which a plan may keep an object: the one that names it, else all that do not name all."""
+    naming = tuple(group.reason for group in groups if key in group.examples)
+    return naming or tuple(group.reason for group in groups if group.count > len(group.examples))
 
 
 def _entries(

@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Final
 
 from fullcount.compiler import ir
+from fullcount.compiler.lower import facts
 from fullcount.compiler.polarity import MIRRORED
 from fullcount.compiler.types import BOOL, DURATION, TIMESTAMP, Kind, ListOf, MapOf, Scalar, Type
 from fullcount.compiler.values import ABSENT, INT_MAX, INT_MIN, Cell, FieldState, Value, present
@@ -84,6 +85,13 @@ def _state(operand: ir.Expr, state: str, target: bool, node: Node, bench: Bench)
     wants_value = (state == "present") is target if state != "known" else True
     if state == "known" and not target:
         return
+    if wants_value:
+        # what is computed from a field that is not known has no value: any of these may be the one
+        for field in facts.walk(operand):
+            if isinstance(field, ir.Field) and field is not operand:
+                for handle in handles(field, node.env, bench):
+                    if handle.knob.cell.value is None:
+                        yield from turned(handle.knob, present(sample(handle.knob.type)), "present")
     for handle in handles(operand, node.env, bench):
         if wants_value:
             yield from turned(handle.knob, present(sample(handle.knob.type)), "present")
