@@ -29,7 +29,7 @@ def truths(expr, view):
 
 
 @given(edits())
-@examples(2000)
+@examples(700)
 def test_the_normal_form_has_the_same_truth(edited: Edited):
     """Written another way a condition is true, false and unknown for the same objects; so is a negation's."""
     where = edited.before.proposal.where
@@ -40,7 +40,7 @@ def test_the_normal_form_has_the_same_truth(edited: Edited):
 
 
 @given(edits())
-@examples(4000)
+@examples(1500)
 def test_a_proven_implication_holds_for_every_object(edited: Edited):
     """Where one condition is true the other is; where one is refuted the other is; over worlds and partial views."""
     p, q = edited.before.proposal.where, edited.after.proposal.where

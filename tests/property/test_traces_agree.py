@@ -33,7 +33,7 @@ def sql():
 
 
 @given(cases())
-@examples(1000)
+@examples(500)
 def test_the_root_of_a_trace_has_the_truth_that_the_statement_gives(sql: duckdb.DuckDBPyConnection, case: Case):
     """Scope, rule and exemptions: the traced truth is the plan's, for each object of any view."""
     planned = sql_verdicts(case.rule, case.view, sql)
@@ -44,7 +44,7 @@ def test_the_root_of_a_trace_has_the_truth_that_the_statement_gives(sql: duckdb.
 
 
 @given(cases())
-@examples(1000)
+@examples(500)
 def test_every_node_of_a_trace_has_the_closures_truth(case: Case):
     """No junction, negation or row within says other than what the closure says of the same expression and rows."""
     world = HeldWorld(case.view)
@@ -73,7 +73,7 @@ def changed(case: Case, row, flip):
 
 
 @given(cases())
-@examples(1500)
+@examples(1000)
 def test_every_proposed_change_flips_the_decision(case: Case):
     """Made in earnest, the changes lead to the verdict that stands beside them, over the rewritten rows."""
     for row, rule, decided, around in decisions(case):

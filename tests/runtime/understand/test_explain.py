@@ -24,7 +24,6 @@ from fullcount.runtime.workspace.errors import WorkspaceError
 pytestmark = pytest.mark.requirement("R25")
 
 
-
 # -- refused --------------------------------------------------------------------------------------------------------
 
 

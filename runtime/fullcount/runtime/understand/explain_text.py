@@ -6,6 +6,7 @@ rows of other inventories that were found or nearly were, and what would flip it
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
@@ -185,7 +186,8 @@ def _flip_lines(found: Explanation) -> Iterator[str]:
 
 
 def _flip(flip: Flip) -> str:
-    said = " and ".join(change.text for change in flip.changes)
+    texts = Counter(change.text for change in flip.changes)
+    said = " and ".join(text if number == 1 else f"{text} ({number} times)" for text, number in texts.items())
     return f"{said} (it would be outside of the scope)" if flip.becomes is Verdict.OUTSIDE else said
 
 

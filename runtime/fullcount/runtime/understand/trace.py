@@ -213,11 +213,13 @@ def _look(use: ir.Some | ir.Aggregate, env: Mapping[str, Row], around: Surroundi
 def _nearest(
     use: ir.Some | ir.Aggregate, rows: Sequence[Row], env: Mapping[str, Row], around: Surroundings
 ) -> list[Row]:
-    """Return the rows that fail the fewest parts of the `where`, if they meet at least one of its parts."""
-    tests = [compile_truth(part, around.bindings) for part in facts.conjuncts(use.where)]
+    """Return the rows that fail the fewest parts of the `where`, if they meet one, or it is no matter of a key."""
+    parts = facts.conjuncts(use.where)
+    tests = [compile_truth(part, around.bindings) for part in parts]
+    allowed = len(tests) - 1 if len(tests) > 1 or len(facts.equalities(use.where, use.row)) > 0 else len(tests)
     scored: list[tuple[int, int]] = []
     for number, row in enumerate(rows):
         failed = sum(test({**env, use.row: row}, around.world) is False for test in tests)
-        if failed < len(tests):
+        if failed <= allowed:
             scored.append((failed, number))
     return [rows[number] for _, number in sorted(scored)[:KEPT_ROWS]]

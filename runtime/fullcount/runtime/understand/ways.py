@@ -52,8 +52,16 @@ def ways(node: Node, target: bool, bench: Bench) -> list[Way]:
 def all_of(parts: Sequence[Sequence[Way]]) -> list[Way]:
     """Return ways that turn every part."""
     combined = islice(product(*(part[:_PER_PART] for part in parts)), _COMBINED)
-    joined = (tuple({change.text: change for way in each for change in way}.values()) for each in combined)
-    return shortest(way for way in joined if not contradictory([change.edit for change in way]))
+    return shortest(way for each in combined if (way := _joined(each)) is not None)
+
+
+def _joined(parts: Iterable[Way]) -> Way | None:
+    """Return the changes of several ways, each once; None if they can't all be so."""
+    changes: list[Change] = []
+    for change in (change for way in parts for change in way):
+        if all(change.edit != known.edit for known in changes):
+            changes.append(change)
+    return None if contradictory([change.edit for change in changes]) else tuple(changes)
 
 
 def shortest(found: Iterable[Way]) -> list[Way]:
@@ -126,6 +134,9 @@ def _not_found(look: Look, bench: Bench) -> Iterator[Way]:
         return
     each = [[*ways(seen.node, False, bench)[:_PER_PART], (_gone(look, seen),)] for seen in look.relevant]
     rest: list[list[Way]] = [] if look.complete else [[(_finished(look),)]]
+    # the same change of every row says more than a mixture
+    alike = [_joined([*same, *(way for part in rest for way in part)]) for same in zip(*each, strict=False)]
+    yield from (way for way in alike if way is not None)
     yield from all_of([*each, *rest])
 
 
