@@ -97,6 +97,14 @@ def test_what_takes_more_facts_than_a_person_can_weigh_is_left_out(flips):
     assert flips(wanted) == (Verdict.KEPT, [])
 
 
+def test_one_value_does_for_two_tests(flips):
+    """An owner who is there and active makes both parts of the rule false: one fact, not a field and then its value."""
+    rule = "a.owner is absent or no people as p where (p.id == a.owner and p.active)"
+    verdict, found = flips(rule, [anybody("ana")], owner=None)
+    assert verdict is Verdict.CANDIDATE
+    assert found[0] == "`a.owner` = ana"
+
+
 # -- single facts -----------------------------------------------------------------------------------------------------
 
 

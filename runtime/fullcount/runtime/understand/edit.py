@@ -116,8 +116,8 @@ class Side:
 
 def judge_edit(before: Side, after: Side) -> Edit:
     """Return what the edit from one proposal to the other can do to the selection."""
-    not_shrinking = tuple(obstacles(before, after))
-    not_growing = tuple(obstacles(after, before))
+    not_shrinking = tuple(obstacles(before, after, "the new version"))
+    not_growing = tuple(obstacles(after, before, "the old version"))
     match len(not_shrinking) == 0, len(not_growing) == 0:
         case True, True:
             answer = Answer.SAME
@@ -130,14 +130,17 @@ def judge_edit(before: Side, after: Side) -> Edit:
     return Edit(answer, not_shrinking, not_growing)
 
 
-def obstacles(wide: Side, narrow: Side) -> Iterator[str]:
-    """Yield what stands in the way of a proof that `narrow` selects nothing that `wide` does not; nothing: proven."""
+def obstacles(wide: Side, narrow: Side, called: str) -> Iterator[str]:
+    """Yield what stands in the way of a proof that `narrow` selects nothing that `wide` does not; nothing: proven.
+
+    `called` is what `narrow` is called in words.
+    """
     foreign = [*_not_understood(wide), *_not_understood(narrow)]
     if len(foreign) > 0:
         yield from dict.fromkeys(foreign)
         return
     yield from _other_collection(wide, narrow)
-    yield from _conditions(wide, narrow)
+    yield from _conditions(wide, narrow, called)
     for name in sorted(wide.lists() - narrow.lists()):
         yield f"the list `{name}` keeps objects on one side only"
     yield from _limits(wide.proposal.limit, narrow.proposal.limit)
@@ -185,7 +188,7 @@ def _question(inventory: program.Inventory) -> tuple[object, ...]:
 # -- conditions --------------------------------------------------------------------------------------------------------
 
 
-def _conditions(wide: Side, narrow: Side) -> Iterator[str]:
+def _conditions(wide: Side, narrow: Side, called: str) -> Iterator[str]:
     """Yield the conditions of `wide` that nothing in `narrow` makes sure of, for some values of the parameters."""
     cases = _parameter_cases(wide.workflow, narrow.workflow)
     if cases is None:
@@ -196,7 +199,7 @@ def _conditions(wide: Side, narrow: Side) -> Iterator[str]:
         for of_wide, of_narrow in cases:
             premise = ir.And(tuple(bound(part, of_narrow) for part in held))
             if not implies(premise, bound(condition, of_wide)):
-                yield f"nothing on the other side makes sure of {words}"
+                yield f"nothing in {called} makes sure of {words}"
                 break
 
 

@@ -67,10 +67,11 @@ Edit = SetField | AddRow | DropRow | Finish | SetParam | Unlist
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An edit and how a person is told of it."""
+    """An edit and how a person is told of it. `any_value`: the field only has to be there, with whatever value."""
 
     edit: Edit
     text: str
+    any_value: bool = False
 
 
 def contradictory(edits: Sequence[Edit]) -> bool:

@@ -35,7 +35,8 @@ def explanation_lines(found: Explanation) -> list[str]:
     document, decision = found.document, found.decision
     lines = [
         wrapped(f"{decision.verdict.upper()}  ", fmt.key(found.key, 70)),
-        wrapped(_INDENT, f"{document.workflow}.{document.proposal}, {_plan(found)}"),
+        wrapped(_INDENT, f"{document.workflow}.{document.proposal}"),
+        wrapped(_INDENT, _plan(found)),
         "",
         *(wrapped(_INDENT, line) for line in _because(found)),
         "",
@@ -44,7 +45,7 @@ def explanation_lines(found: Explanation) -> list[str]:
         lines += ["  scope", *_tree(decision.scope, 2)]
     lines += ["  rule", *_tree(decision.rule, 2)]
     for node in decision.excepts:
-        lines += ["  kept if", *_tree(node, 2)]
+        lines += ["  except when", *_tree(node, 2)]
     for name, node in decision.arguments:
         if node.truth is not True:
             lines += [wrapped("  the act needs ", f"{name}: {_values(node.facts)}")]

@@ -206,7 +206,7 @@ def turned(knob: Knob, cell: Cell, how: str = "==", border: Value | None = None)
         return
     edit = knob.turn(cell)
     if edit is not None:
-        yield Change(edit, f"{knob.name} {_said(knob, cell, how, border)}")
+        yield Change(edit, f"{knob.name} {_said(knob, cell, how, border)}", any_value=how == "present")
 
 
 def _said(knob: Knob, cell: Cell, how: str, border: Value | None) -> str:

@@ -15,7 +15,7 @@ from fullcount.compiler import ir
 from fullcount.compiler.polarity import MIRRORED
 from fullcount.compiler.values import Value
 from fullcount.runtime import format as fmt
-from fullcount.runtime.understand.edits import Change, DropRow, Finish, contradictory
+from fullcount.runtime.understand.edits import Change, DropRow, Finish, SetField, contradictory
 from fullcount.runtime.understand.imagined import imagined_rows
 from fullcount.runtime.understand.knobs import Bench
 from fullcount.runtime.understand.solve import NEGATED, solve
@@ -57,11 +57,24 @@ def all_of(parts: Sequence[Sequence[Way]]) -> list[Way]:
 
 def _joined(parts: Iterable[Way]) -> Way | None:
     """Return the changes of several ways, each once; None if they can't all be so."""
+    given = [change for way in parts for change in way]
+    valued = {_field(change) for change in given if not change.any_value and _field(change) is not None}
     changes: list[Change] = []
-    for change in (change for way in parts for change in way):
-        if all(change.edit != known.edit for known in changes):
+    for change in given:
+        # a field that is given a value is there
+        there = change.any_value and _field(change) in valued
+        if not there and all(change.edit != known.edit for known in changes):
             changes.append(change)
     return None if contradictory([change.edit for change in changes]) else tuple(changes)
+
+
+def _field(change: Change) -> object:
+    """Return which field a change gives a value; None if it is another kind of change."""
+    match change.edit:
+        case SetField(inventory=inventory, key=key, name=name, cell=cell) if cell.value is not None:
+            return inventory, key, name
+        case _:
+            return None
 
 
 def shortest(found: Iterable[Way]) -> list[Way]:
