@@ -202,7 +202,7 @@ class LifeOfPlans(RuleBasedStateMachine):
         except StoreError:
             return
         if key not in self.meant.get(self.plan_id, set()):
-            assert outcome is Outcome.CHANGED
+            assert entry.outcome is Outcome.CHANGED
         if self.ended.get(place) in FINAL:
             assert entry.outcome is self.ended[place], "a final outcome was changed"
         self.ended[place] = entry.outcome
@@ -232,4 +232,4 @@ class LifeOfPlans(RuleBasedStateMachine):
 
 TestLifeOfPlans = LifeOfPlans.TestCase
 TestLifeOfPlans.settings = settings(examples(100), stateful_step_count=30)
-TestLifeOfPlans = pytest.mark.requirement("R24", "R29", "R30", "R39")(TestLifeOfPlans)
+TestLifeOfPlans = pytest.mark.slow(pytest.mark.requirement("R24", "R29", "R30", "R39")(TestLifeOfPlans))
