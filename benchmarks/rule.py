@@ -3,8 +3,8 @@
     python benchmarks/rule.py            1 M accounts x 200 k people
     python benchmarks/rule.py --large    5 M accounts x 1 M people
 
-Each query runs in its own process, three times; the best time counts. Both return the keys of the selected objects. The
-hand-written query knows nothing of field states, nor of what is unknown.
+Each query runs three times in a process of its own, and the processes take turns; the best time counts. Both return the
+keys of the selected objects. The hand-written query knows nothing of field states, nor of what is unknown.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from fullcount.compiler.types import BOOL, DURATION, TEXT, TIMESTAMP, FieldType
 NOW = 1_800_000_000_000_000
 DAY = 86_400_000_000
 THREADS = 2
+ROUNDS = 3
 
 ACCOUNTS = {
     "id": FieldType(TEXT),
@@ -102,19 +103,25 @@ def by_hand(folder: Path) -> str:
 
 
 def measure(which: str, folder: Path) -> None:
-    """Print the best of three times, the number of rows and the peak memory of this process as JSON."""
+    """Print the best of three wall and processor times, the number of rows and this process's peak memory as JSON."""
     query = compiled(folder) if which == "compiled" else by_hand(folder)
-    times, rows = [], 0
+    wall, busy, rows = [], [], 0
     with duckdb.connect(
         config={"threads": THREADS, "memory_limit": "500MB", "temp_directory": str(folder)}
     ) as database:
         database.execute("SET preserve_insertion_order = false")
         for _ in range(3):
-            started = time.perf_counter()
+            started, worked = time.perf_counter(), time.process_time()
             rows = sum(batch.num_rows for batch in database.execute(query).to_arrow_reader(100_000))
-            times.append(time.perf_counter() - started)
+            wall.append(time.perf_counter() - started)
+            busy.append(time.process_time() - worked)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(json.dumps({"seconds": min(times), "rows": rows, "peak": peak}))
+    print(json.dumps({"seconds": min(wall), "busy": min(busy), "rows": rows, "peak": peak}))
+
+
+def best_of(runs: list[dict[str, float]]) -> dict[str, float]:
+    """Return the least times, the greatest peak, and the rows, which are the same in all."""
+    return {key: (max if key == "peak" else min)(run[key] for run in runs) for key in runs[0]}
 
 
 def main() -> None:
@@ -127,17 +134,22 @@ def main() -> None:
         measure(chosen.measure[0], Path(chosen.measure[1]))
         return
     accounts, people = (5_000_000, 1_000_000) if chosen.large else (1_000_000, 200_000)
-    found = {}
+    runs: dict[str, list[dict[str, float]]] = {"by hand": [], "compiled": []}
     with tempfile.TemporaryDirectory() as folder:
         write_snapshots(Path(folder), accounts, people)
-        for which in ("by hand", "compiled"):
+        for which in list(runs) * ROUNDS:
             command = [sys.executable, __file__, "--measure", which, folder]
             done = subprocess.run(command, check=True, capture_output=True, text=True)
-            found[which] = json.loads(done.stdout)
+            runs[which].append(json.loads(done.stdout))
+    found = {which: best_of(all_runs) for which, all_runs in runs.items()}
     print(f"rule with an anti-join, {accounts:,} x {people:,} rows")
     for which, one in found.items():
-        print(f"  {which:<9} {one['seconds']:7.3f} s  {one['rows']:>10,} selected  {one['peak']:6.0f} MB peak")
-    print(f"  ratio     {found['compiled']['seconds'] / found['by hand']['seconds']:7.2f}    (goal: at most 1.5)")
+        print(
+            f"  {which:<9} {one['seconds']:7.3f} s  {one['busy']:7.3f} s of processor"
+            f"  {one['rows']:>10,} selected  {one['peak']:6.0f} MB peak"
+        )
+    ratios = [found["compiled"][key] / found["by hand"][key] for key in ("seconds", "busy")]
+    print(f"  ratio     {ratios[0]:7.2f}    {ratios[1]:7.2f}    (goal: at most 1.5)")
     if found["compiled"]["rows"] != found["by hand"]["rows"]:
         raise SystemExit("the two queries do not select the same number of rows")
 

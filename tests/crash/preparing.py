@@ -5,6 +5,8 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from fullcount.compiler.pipeline import compile_source
@@ -65,7 +67,7 @@ workflow lock_orphans {
 
   propose lock from accounts as a {
     where not a.locked and (a.owner is absent or no people as p where (p.id == a.owner and p.active))
-    limit 500
+    limit 100000
   }
 
   approve lock { 1 of role "ops", expires after 1d }
@@ -104,7 +106,7 @@ workflow prune_branches {
 
   propose prune from branches as b {
     where b.merged and not b.is_base
-    limit 500
+    limit 100000
   }
 
   approve prune { 1 of role "ops", expires after 1d }
@@ -117,9 +119,16 @@ workflow prune_branches {
 """
 
 
-def prepare_sql(folder: Path) -> None:
-    """Make a database with 200 orphaned accounts; a trigger notes each write."""
-    with sqlite3.connect(folder / "target.db") as db:
+@contextmanager
+def database(folder: Path) -> Iterator[sqlite3.Connection]:
+    """Open the target, commit at the end, and close it."""
+    with closing(sqlite3.connect(folder / "target.db")) as connection, connection:
+        yield connection
+
+
+def prepare_sql(folder: Path, objects: int = OBJECTS) -> None:
+    """Make a database with orphaned accounts; a trigger notes each write."""
+    with database(folder) as db:
         db.executescript(
             """
             PRAGMA journal_mode = WAL;
@@ -136,7 +145,7 @@ def prepare_sql(folder: Path) -> None:
         )
         db.executemany(
             "INSERT INTO accounts VALUES (?, ?, ?, 0, 1)",
-            [(f"a{n:03}", f"uuid-{n}", None if n % 2 else f"gone-{n}") for n in range(OBJECTS)],
+            [(f"a{n:05}", f"uuid-{n}", None if n % 2 else f"gone-{n}") for n in range(objects)],
         )
         db.execute("INSERT INTO accounts VALUES ('kept', 'uuid-kept', 'p1', 0, 1)")
         db.execute("INSERT INTO people VALUES ('p1', 1)")
@@ -146,13 +155,13 @@ def prepare_sql(folder: Path) -> None:
 
 def sql_changes(folder: Path) -> Counter[str]:
     """Return how often each account was written."""
-    with sqlite3.connect(folder / "target.db") as db:
+    with database(folder) as db:
         return Counter(key for (key,) in db.execute("SELECT id FROM audit"))
 
 
 def sql_is_done(folder: Path) -> bool:
     """Whether every account that was due is locked, each at its second version, and the kept one is not."""
-    with sqlite3.connect(folder / "target.db") as db:
+    with database(folder) as db:
         rows = db.execute("SELECT id, locked, version FROM accounts").fetchall()
     return all((locked, version) == ((0, 1) if key == "kept" else (1, 2)) for key, locked, version in rows)
 
@@ -162,14 +171,14 @@ def _git(folder: Path, *arguments: str, given: str | None = None) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True, input=given).stdout.strip()
 
 
-def prepare_git(folder: Path) -> None:
-    """Make a bare repository with 200 merged branches; a hook notes each change of a ref."""
+def prepare_git(folder: Path, objects: int = OBJECTS) -> None:
+    """Make a bare repository with merged branches; a hook notes each change of a ref."""
     subprocess.run(["git", "init", "-q", "--bare", "-b", "main", str(folder / "repository.git")], check=True)
     tree = _git(folder, "mktree", given="")
     identity = ["-c", "user.name=Ana", "-c", "user.email=ana@example.org"]
     first = _git(folder, *identity, "commit-tree", tree, "-m", "first")
     last = _git(folder, *identity, "commit-tree", tree, "-p", first, "-m", "second")
-    refs = [f"create refs/heads/topic-{n:03} {first}" for n in range(OBJECTS)]
+    refs = [f"create refs/heads/topic-{n:03} {first}" for n in range(objects)]
     _git(folder, "update-ref", "--stdin", given="\n".join([f"create refs/heads/main {last}", *refs, ""]))
     hook = folder / "repository.git" / "hooks" / "reference-transaction"
     log = folder / "changes.log"
@@ -194,7 +203,7 @@ def git_deletions(folder: Path) -> Counter[str]:
     return found
 
 
-async def approved_plan(folder: Path) -> str:
+async def approved_plan(folder: Path, objects: int = OBJECTS) -> str:
     """Compile, collect, certify, plan and approve; return the plan's id."""
     workspace = Workspace.load(folder)
     compiled = compile_source(Source("workflow.fcw", (folder / "workflow.fcw").read_text()), workspace.catalog())
@@ -205,6 +214,16 @@ async def approved_plan(folder: Path) -> str:
         request = PlanRequest(workflow, workflow.proposals[0], {}, current_person())
         end = await engine.plan(request)
         assert end.plan is not None, end.refusals
-        assert len(end.plan.document.rows) == OBJECTS
+        assert len(end.plan.document.rows) == objects
         engine.give_approval(end.plan, current_person(), end.plan.document.digest)
         return end.plan.document.plan_id
+
+
+def git_sha(folder: Path, branch: str) -> str:
+    """Return the commit of a branch."""
+    return _git(folder, "rev-parse", f"refs/heads/{branch}")
+
+
+def git_move(folder: Path, branch: str, sha: str) -> None:
+    """Make or move a branch."""
+    _git(folder, "update-ref", f"refs/heads/{branch}", sha)

@@ -399,6 +399,16 @@ class TestValues:
             assert await keys(equal(name, "a", TEXT)) == ([1, 2, 3], 3, False)
         assert await keys(ir.And((equal("env", "a", TEXT), equal("loose", "a", TEXT)))) == ([1, 3], 2, False)
 
+    async def test_numbers_that_are_no_int_are_told_by_a_look_up(self, database, make_source):
+        """What is not known of its type may be the value that is asked for, so it comes back."""
+        database(
+            "CREATE TABLE accounts (id int PRIMARY KEY, n numeric)",
+            "INSERT INTO accounts VALUES (1, 7), (2, 7.5), (3, 'NaN'), (4, 1e30), (5, NULL), (6, 8)",
+        )
+        source = make_source({"table": "accounts", "key": ["id"], "fields": {"id": "int", "n": "int?"}})
+        matches = await (await source.reader()).lookup(source.resource, "n", 7, ("id",))
+        assert sorted(row["id"].value for row in matches.rows) == [1, 2, 3, 4, 5]
+
     async def test_keys_and_look_ups_take_any_text(self, database, accounts):
         """Text that looks like SQL, quotes, or that the database can't hold finds nothing, and breaks nothing."""
         reader = await accounts.reader()

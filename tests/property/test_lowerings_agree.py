@@ -25,14 +25,14 @@ def sql():
 
 
 @given(cases())
-@examples(1000)
+@examples(700)
 def test_sql_and_closure_give_each_row_the_same_truths(sql: duckdb.DuckDBPyConnection, case: Case):
     """True, false and unknown are the same in both, row by row."""
     assert sql_verdicts(case.rule, case.view, sql) == verdicts(case.rule, case.view)
 
 
 @given(cases())
-@examples(300)
+@examples(200)
 def test_not_turns_true_and_false_and_keeps_unknown_in_both(sql: duckdb.DuckDBPyConnection, case: Case):
     """The negated rule is the Kleene negation, in both lowerings."""
     proposal, inventories = case.rule.proposal, case.rule.workflow.inventories
@@ -45,7 +45,7 @@ def test_not_turns_true_and_false_and_keeps_unknown_in_both(sql: duckdb.DuckDBPy
 
 
 @given(cases(), st.randoms(use_true_random=False))
-@examples(300)
+@examples(200)
 def test_the_order_of_rows_and_inventories_changes_nothing(sql: duckdb.DuckDBPyConnection, case: Case, random):
     """Selection does not depend on the order in which a source answered."""
     names = list(case.view)
@@ -70,7 +70,7 @@ class _WholeWorld:
 
 
 @given(cases())
-@examples(500)
+@examples(400)
 def test_targeted_questions_give_the_answer_that_all_rows_give(case: Case):
     """A world that leaves out every row it may leave out leads to the same truths as one that leaves out none."""
     narrowed = verdicts(case.rule, case.view)

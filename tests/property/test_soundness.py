@@ -48,7 +48,7 @@ def test_a_partial_view_never_selects_what_the_world_does_not_by_the_closure(cas
 
 
 @given(cases())
-@examples(500)
+@examples(400)
 def test_a_partial_view_never_selects_what_the_world_does_not_by_sql(sql: duckdb.DuckDBPyConnection, case: Case):
     """The statement's answers over the snapshots of a view hold over those of the world, too."""
     in_view, in_world = sql_verdicts(case.rule, case.view, sql), sql_verdicts(case.rule, case.world, sql)
@@ -124,5 +124,5 @@ def test_an_evaluator_with_a_classic_mistake_breaks_the_theorem(unsound):
         settings=settings(
             max_examples=2000, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
         ),
-        random=Random(20),
+        random=Random(1),
     )

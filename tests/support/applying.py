@@ -7,8 +7,11 @@ report = await stage.apply(plan)
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 from tests.support.acting import Orphans
@@ -36,12 +39,26 @@ ROLES = {"iam-admin": ("uid:70001", "uid:70002")}
 ENGINE = "0.1.0"
 
 
+@cache
+def _empty_store() -> Path:
+    path = Path(mkdtemp()) / "state.db"
+    Store.open(f"sqlite:///{path}").close()
+    return path
+
+
+def _copy_of_an_empty_store(path: Path) -> None:
+    """Making the tables takes longer than a test."""
+    shutil.copyfile(_empty_store(), path)
+    path.chmod(0o600)
+
+
 class Stage:
     """A world, a store and a folder of snapshots."""
 
     def __init__(self, folder: Path, world: Orphans | None = None) -> None:
         self.world = Orphans() if world is None else world
         self.url = f"sqlite:///{folder / 'state.db'}"
+        _copy_of_an_empty_store(folder / "state.db")
         self.store = Store.open(self.url, clock=self.world.clock)
         self.snapshots = SnapshotStore(folder / "snapshots")
         self.lists: dict[str, tuple[Exemption, ...]] = {"exemptions": ()}

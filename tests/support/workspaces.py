@@ -11,7 +11,6 @@ import io
 import json
 import os
 import re
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -246,17 +245,24 @@ class Bench:
     def start(
         self, *arguments: str | Path, uid: int | None = None, env: Mapping[str, str] | None = None, **more: Any
     ) -> subprocess.Popen[str]:
-        """Start a command as a process of its own, as another user when `uid` is given (needs root)."""
-        other: dict[str, Any] = {} if uid is None else {"user": uid, "group": uid, "extra_groups": []}
+        """Start a command as a process of its own, whose real user is `uid` when that is given (needs root).
+
+        Its effective user stays, so that it can read the interpreter and the store wherever they are.
+        """
+        become = "" if uid is None else f"import os; os.setresuid({uid}, 0, 0); "
+        program = f"{become}from fullcount.runtime.cli.main import main; main()"
+        return self.python("-c", program, *map(str, arguments), env=env, **more)
+
+    def python(self, *arguments: str, env: Mapping[str, str] | None = None, **more: Any) -> subprocess.Popen[str]:
+        """Start an interpreter in the workspace."""
         return subprocess.Popen(
-            [sys.executable, "-m", "fullcount.runtime.cli.main", *map(str, arguments)],
+            [sys.executable, *arguments],
             cwd=self.root,
             env={**os.environ, **environment(), **(env or {})},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            **other,
             **more,
         )
 
@@ -345,6 +351,7 @@ class Served:
         """Read the log until an entry with this event and these fields, and return it."""
         assert self.process.stderr is not None
         for line in self.process.stderr:
+            assert line.startswith("{"), f"not a line of JSON: {line}"
             entry = json.loads(line)
             self.log.append(entry)
             if entry["event"] == event and fields.items() <= entry.items():
@@ -381,7 +388,7 @@ def make_accounts(path: Path) -> None:
         ("a01", None, 200),
         ("a02", "p6", 200),
         ("a03", "p9", 200),
-        ("a04", "p1", 200),  # idle, but owned
+        ("a04", "p5", 200),  # idle, but owned
         ("a05", "p9", 5),  # without an owner, but in use
         *((f"a{n:02}", f"p{n % 5 + 1}", n) for n in range(6, 13)),
     ]
@@ -397,20 +404,6 @@ def make_accounts(path: Path) -> None:
                 for key, owner, idle in rows
             ],
         )
-
-
-def open_to_all(root: Path) -> None:
-    """Let other users of the system work in a workspace, its store included."""
-    for path in (root, *root.rglob("*")):
-        path.chmod(0o777 if path.is_dir() else 0o666)
-
-
-def copied(bench: Bench, to: Path) -> Bench:
-    """Return a copy of a workspace: a made state is made once and tried many ways."""
-    shutil.copytree(bench.root, to)
-    twin = Bench.__new__(Bench)
-    twin.root, twin.uid = to, bench.uid
-    return twin
 
 
 ANSI = re.compile(r"\x1b|\x9b")

@@ -13,7 +13,7 @@ from itertools import count
 
 import duckdb
 from hypothesis import strategies as st
-from tests.support.expressions import NOW, PARAMS, POOLS, Scope, pooled, relational, schemas, truth, typical
+from tests.support.expressions import NOW, PARAMS, POOLS, Scope, pooled, relational, schemas, simple, truth, typical
 from tests.support.snapshots import HeldWorld, table
 
 from fullcount.compiler import ir, program
@@ -119,7 +119,9 @@ def rules(draw: st.DrawFn, depth: int = 3) -> Rule:
     row = Scope(schema, (("a", "base"),), depth)
     shape = draw(st.sampled_from((typical, typical, relational, relational, truth)))
     scope = truth(draw, Scope(schema, ((ir.SELF, "base"),), 0)) if draw(st.integers(0, 4)) == 0 else None
-    excepts = [truth(draw, Scope(schema, row.rows, 1)) for _ in range(draw(st.sampled_from((0, 0, 0, 0, 0, 1, 1, 2))))]
+    condition = draw(st.sampled_from((simple, truth)))
+    number = draw(st.sampled_from((0, 0, 0, 0, 0, 1, 1, 2)))
+    excepts = [condition(draw, Scope(schema, row.rows, 1)) for _ in range(number)]
     return rule_of(schema, shape(draw, row), scope=scope, excepts=excepts)
 
 

@@ -3,8 +3,7 @@
 Each is given here by name, parameters and result; `closure.py` and `sql.py` hold the two implementations and a
 property test keeps them equal. An unknown or absent argument makes the result unknown.
 
-- `lower`, `upper` map each code point by itself (no context, no locale; a code point whose mapping is longer than one
-  code point stays as it is).
+- `lower`, `upper` map each code point to exactly one other (no context, no locale), as DuckDB does: `ß` becomes `ẞ`.
 - `trim` removes ASCII white space (space, tab, line feed, carriage return, form feed, vertical tab) at both ends.
 - `starts_with`, `ends_with`, `contains` compare code points, case-sensitively.
 - `matches(text, pattern)` is a full match by RE2 (linear time); the pattern is a literal, checked at compile time.

@@ -393,7 +393,7 @@ async def test_intents_are_committed_before_the_call_and_outcomes_after_it(tmp_p
     entry = stage.store.ledger(plan.document.plan_id)[0]
     assert entry.operation == "fake.accounts.update"
     assert entry.parameters["arguments"] == {"id": entry.object_key[0], "locked": True}
-    assert entry.parameters["expected"]["version"] == {"state": "present", "value": 1}
+    assert entry.parameters["expected"]["version"] == [1]
 
 
 # -- stopping ---------------------------------------------------------------------------------------------------------

@@ -73,6 +73,12 @@ class TestLookup:
         assert FieldState.ABSENT is found["a0000"]
         assert {"p1"} == {row["owner"].value for row in matches.rows if row["owner"].state is FieldState.PRESENT}
 
+    async def test_a_truth_that_is_none_of_the_two_is_told_too(self, file, source):
+        """SQLite keeps any number in a boolean column; what 2 means nobody knows."""
+        file.write("UPDATE accounts SET locked = 2 WHERE id = 'a0002'")
+        matches = await (await source.reader()).lookup(source.resource, "locked", True, ("id", "locked"))
+        assert [(row["id"].value, row["locked"].state) for row in matches.rows] == [("a0002", FieldState.SOURCE_FAILED)]
+
     async def test_a_look_up_by_a_field_that_can_not_be_looked_up_is_a_mistake(self, source):
         """Times have several spellings in SQLite."""
         assert "last_login" not in source.resource.lookup_fields

@@ -7,7 +7,7 @@ answer was lost can be resolved, and an act be taken back, without asking the ru
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fullcount.compiler.catalog import Operation, Resource
@@ -15,13 +15,13 @@ from fullcount.compiler.lower.closure import compile_value
 from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.program import Inventory, OperationCall
 from fullcount.compiler.types import Type
-from fullcount.compiler.values import Cell, Row, Value
+from fullcount.compiler.values import Cell, FieldState, Row, Value, present
 from fullcount.runtime.act.live import LiveWorld
 from fullcount.runtime.act.recheck import Planned
 from fullcount.runtime.connectors.base import ActCall
 from fullcount.runtime.evidence.refusal import Finding
-from fullcount.runtime.plan.cells import cell_from_doc, cell_to_doc, from_json, to_json
-from fullcount.runtime.plan.document import CellDoc, PlanRow
+from fullcount.runtime.plan.cells import cell_from_doc, from_json, to_json
+from fullcount.runtime.plan.document import PlanRow
 
 
 def planned_row(row: PlanRow, inventory: Inventory, resource: Resource) -> Planned:
@@ -72,10 +72,14 @@ class Calls:
         )
 
     def parameters(self, call: ActCall) -> dict[str, Any]:
-        """Return what the ledger keeps of a call, as JSON: enough to make the very same call again."""
+        """Return what the ledger keeps of a call, as JSON: enough to make the very same call again.
+
+        A cell that was seen is a list of its one value, or the name of its state: kept short, there is one for each
+        field of each object.
+        """
         arguments = {name: to_json(value, self._parameter_type(name)) for name, value in call.arguments.items()}
         expected = {
-            name: cell_to_doc(cell, self._field_type(name)).model_dump(mode="json")
+            name: cell.state.value if cell.value is None else [to_json(cell.value, self._field_type(name))]
             for name, cell in call.expected.items()
         }
         return {"arguments": arguments, "expected": expected}
@@ -90,9 +94,13 @@ class Calls:
     def expected(self, parameters: Mapping[str, Any]) -> dict[str, Cell]:
         """Return the cells that a recorded call was conditional on: the object as it was right before the act."""
         return {
-            name: cell_from_doc(CellDoc.model_validate(doc), self._field_type(name))
-            for name, doc in parameters["expected"].items()
+            name: Cell(FieldState(kept), None) if isinstance(kept, str) else self._seen(name, kept)
+            for name, kept in parameters["expected"].items()
         }
+
+    def _seen(self, name: str, kept: Sequence[Any]) -> Cell:
+        (value,) = kept
+        return present(from_json(value, self._field_type(name)))
 
     def written(self, arguments: Mapping[str, Value]) -> dict[str, Value]:
         """Return the fields of the object that the operation sets, with the values it sets them to."""

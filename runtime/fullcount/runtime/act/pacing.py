@@ -1,13 +1,13 @@
 """Pace: how fast a run may act, and how many objects it takes up at once.
 
-`Pacer` is a bucket of one second: it never lets more than `rate` acts start in any second (at least one, for rates
-below one a second it waits between them). `Batch` sizes groups so that an object is acted on within about a second of
-its recheck, and so that the store commits in groups where acts are fast.
+`Pacer` never lets more acts start in any second than the rate says. `Batch` sizes groups so that an object is acted on
+within about a second of its recheck, and so that the store commits in groups where acts are fast.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -21,34 +21,35 @@ RECHECK_SECONDS = 1.0
 
 @dataclass(slots=True)
 class Pacer:
-    """Grants acts. `rate` is acts per second; None: unlimited. `clock` is monotonic, in seconds."""
+    """Grants acts. `rate` is acts per second; None: unlimited. `clock` is monotonic, in seconds.
+
+    In no second do more acts start than the rate, rounded down; a rate below one means so many seconds between two.
+    """
 
     rate: Decimal | None
     clock: Callable[[], float]
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
-    _credit: float = field(default=1.0, init=False)
-    _last: float | None = field(default=None, init=False)
+    _starts: deque[float] = field(default_factory=deque, init=False)
 
     async def take(self, wanted: int) -> int:
         """Return how many of `wanted` acts may start now, at least one, after waiting until one may."""
         if self.rate is None or wanted <= 0:
             return wanted
-        rate = float(self.rate)
+        many, window = max(1, int(self.rate)), float(max(1 / self.rate, Decimal(1)))
         while True:
             now = self.clock()
-            if self._last is not None:
-                self._credit = min(max(1.0, rate), self._credit + (now - self._last) * rate)
-            self._last = now
-            granted = min(wanted, int(self._credit))
+            while self._starts and now - self._starts[0] >= window:
+                self._starts.popleft()
+            granted = min(wanted, many - len(self._starts))
             if granted >= 1:
-                self._credit -= granted
+                self._starts.extend([now] * granted)
                 return granted
-            await self.sleep((1.0 - self._credit) / rate + 1e-6)
+            await self.sleep(max(window - (now - self._starts[0]), 1e-3))
 
     def give_back(self, unused: int) -> None:
         """Return grants that were not used, because their objects turned out not to need an act."""
-        if self.rate is not None:
-            self._credit = min(max(1.0, float(self.rate)), self._credit + unused)
+        for _ in range(min(unused, len(self._starts))):
+            self._starts.pop()
 
 
 @dataclass(slots=True)

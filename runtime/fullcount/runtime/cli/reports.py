@@ -27,6 +27,8 @@ from fullcount.runtime.store.views import StoredPlan
 ATTENTION = 12
 """How many objects that went another way than planned are listed one by one."""
 
+UNDONE_BEFORE = "everything that could be taken back was; nothing was done again"
+
 _STANDING_WORDS = {"changed": "changed since the plan", "recreated": "recreated under the same key"}
 
 
@@ -114,7 +116,9 @@ def apply_report(end: ApplyEnd, head: Head) -> RenderableType:
 
 def undo_report(end: ApplyEnd, head: Head) -> RenderableType:
     """Return what an undo came to."""
-    return _acted(end, head, verb="undone", again="everything that could be taken back was; nothing was done again")
+    nothing = end.report is not None and end.report.candidates == 0
+    again = "nothing was done under this plan, so there is nothing to take back" if nothing else UNDONE_BEFORE
+    return _acted(end, head, verb="undone", again=again)
 
 
 def _acted(end: ApplyEnd, head: Head, *, verb: str, again: str) -> RenderableType:

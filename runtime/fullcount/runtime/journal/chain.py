@@ -49,12 +49,13 @@ class ChainCheck:
         if entry.prev != self.head.hash:
             return "it does not follow from the entry before it: one of the two was changed, removed or moved"
         try:
+            entry.data()  # in canonical form, or it can't be hashed as it stands
             found = entry_hash(
                 seq=entry.seq,
                 at=entry.at,
                 kind=entry.kind,
                 run_id=entry.run_id,
-                payload=entry.data(),
+                payload=entry.payload,
                 prev=entry.prev,
             )
         except (CanonicalError, ValueError) as error:

@@ -8,7 +8,7 @@ from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from fullcount.runtime.evidence.envelope import Envelope
-from fullcount.runtime.journal.entry import canonical_text, read_canonical
+from fullcount.runtime.journal.entry import canonical_text, parse_canonical
 from fullcount.runtime.journal.payloads import CertificateKept, EnvelopeKept
 from fullcount.runtime.plan.digest import sha256_text
 from fullcount.runtime.plan.document import CertificateDoc
@@ -79,7 +79,7 @@ def certificates(session: Session, run_id: str) -> tuple[StoredCertificate, ...]
     )
     return tuple(
         StoredCertificate(
-            document=CertificateDoc.model_validate(read_canonical(row.document)),
+            document=CertificateDoc.model_validate(parse_canonical(row.document)),
             observed_at=from_micros(row.observed_at),
         )
         for row in session.scalars(query)

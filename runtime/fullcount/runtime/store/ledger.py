@@ -110,6 +110,8 @@ def record_outcomes(
         if kind is ActKind.UNDO:
             _done(tx, plan, left_alone)
         tx.session.execute(insert(tables.Act), fresh)
+    # read before the rows are expired: afterwards each of them would be loaded by a query of its own
+    key_of = {known.act_id: known.object_key for known in stored.values()}
     if changed:
         names = ("outcome", "reason", "detail", "before", "outcome_run_id", "outcome_at")
         tx.session.connection().execute(
@@ -120,7 +122,6 @@ def record_outcomes(
         )
         tx.session.expire_all()
     if fresh or changed:
-        key_of = {known.act_id: known.object_key for known in stored.values()}
         written = [(row["act_id"], row["object_key"], row) for row in fresh]
         written += [(row["b_act"], key_of[row["b_act"]], row) for row in changed]
         tx.record(outcomes_payload(plan.plan_id, kind, written), run_id=run_id)

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from fullcount.runtime.approve.identity import Person
 from fullcount.runtime.exit_codes import Exit
-from fullcount.runtime.journal.entry import canonical_text, read_canonical
+from fullcount.runtime.journal.entry import canonical_text, parse_canonical
 from fullcount.runtime.journal.payloads import RunBegan, RunFinished, Who
 from fullcount.runtime.store import tables
 from fullcount.runtime.store.errors import StoreError
@@ -90,5 +90,5 @@ def _row(run: tables.Run) -> RunRow:
         finished_at=None if run.finished_at is None else from_micros(run.finished_at),
         state=run.state,
         exit=run.exit,
-        summary=None if run.summary is None else read_canonical(run.summary),
+        summary=None if run.summary is None else parse_canonical(run.summary),
     )

@@ -5,7 +5,6 @@ A message never repeats the value it complains of: values of a configuration may
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, get_args
@@ -35,6 +34,8 @@ def toml_path(place: Place) -> str:
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return `did you mean …?` for a near miss, else the list of what there is."""
+    import difflib  # only ever needed to say what is wrong
+
     names = sorted(known)
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     if close:

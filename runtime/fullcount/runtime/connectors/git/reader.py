@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import pwd
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -25,6 +23,7 @@ from fullcount.runtime.connectors.git.listing import (
     is_valid_name,
     list_branches,
 )
+from fullcount.runtime.connectors.local_user import local_user
 
 END = "for_each_ref_twice"
 """The end marker: git listed every branch to a clean exit, twice in a row the same."""
@@ -91,12 +90,7 @@ class GitReader:
 
 def identity(git: Git) -> Mapping[str, str]:
     """Return which repository this is, by its real path, and who looks at it."""
-    uid = os.geteuid()
-    try:
-        user = pwd.getpwuid(uid).pw_name
-    except KeyError:
-        user = f"uid:{uid}"
-    return {"target_kind": "git", "target_repository": str(common_folder(git.folder)), "user": user}
+    return {"target_kind": "git", "target_repository": str(common_folder(git.folder)), "user": local_user()}
 
 
 @dataclass(frozen=True, slots=True)

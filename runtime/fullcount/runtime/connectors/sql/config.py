@@ -106,4 +106,4 @@ def can_look_up(field: FieldType) -> bool:
     """Whether a field can be asked for by value: a plain value with one spelling in the database."""
     if isinstance(field.type, ListOf | MapOf):
         return False
-    return field.type.kind in {Kind.TEXT, Kind.INT, Kind.BOOL, Kind.SIZE}
+    return field.type.kind in {Kind.TEXT, Kind.INT, Kind.BOOL}

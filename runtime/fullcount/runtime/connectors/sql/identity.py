@@ -7,14 +7,13 @@ it but do not name the target, because an atomic replacement of the file changes
 
 from __future__ import annotations
 
-import getpass
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, text
 
+from fullcount.runtime.connectors.local_user import local_user
 from fullcount.runtime.connectors.sql.config import SqlConfig
 from fullcount.runtime.connectors.sql.database import Database
 
@@ -38,7 +37,7 @@ def identity(connection: Connection, database: Database, config: SqlConfig) -> M
             "target_dialect": "sqlite",
             "target_path": str(path),
             "file": f"{status.st_dev}:{status.st_ino}",
-            "user": getpass.getuser() if os.name != "posix" else _user_name(),
+            "user": local_user(),
         }
     driver: Any = connection.connection.driver_connection
     who = connection.execute(_WHO).one()
@@ -62,13 +61,3 @@ def identity(connection: Connection, database: Database, config: SqlConfig) -> M
         place = connection.execute(_PLACE, {"name": ".".join(map(quote, parts))}).scalar_one_or_none()
         facts[f"target_table_{name}"] = "none" if place is None else place
     return facts
-
-
-def _user_name() -> str:
-    import pwd
-
-    uid = os.getuid()
-    try:
-        return pwd.getpwuid(uid).pw_name
-    except KeyError:
-        return f"uid:{uid}"

@@ -14,14 +14,13 @@ from sqlalchemy import ColumnElement, and_, bindparam, false, func, or_
 from sqlalchemy.types import NullType
 
 from fullcount.compiler import ir
-from fullcount.compiler.types import FieldType, Kind, Scalar
+from fullcount.compiler.types import FieldType, Kind, Scalar, Type
 from fullcount.runtime.connectors.sql.described import Described
 from fullcount.runtime.connectors.sql.values import Values
 
 _KINDS = frozenset({Kind.TEXT, Kind.INT, Kind.BOOL})
 _POSTGRES_TYPES = frozenset({"text", "character varying", "smallint", "integer", "bigint", "boolean"})
 """Types whose equality is ours: blanks count, case counts, no value has two spellings."""
-_STORED_AS = {Kind.TEXT: "text", Kind.INT: "integer", Kind.BOOL: "integer"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,11 +106,16 @@ class PushDown:
         """Let through what has no value to test: its scope is unknown, not false."""
         column = self._table.c[field.name]
         if not self._postgres:
-            return or_(test, self._strange(field, or_null=True))
+            return or_(test, column.is_(None), self._strange(field))
         return test if self._described.columns[field.name].not_null else or_(test, column.is_(None))
 
-    def _strange(self, field: ir.Field, *, or_null: bool = False) -> ColumnElement[bool]:
-        """Return the test for SQLite values that are not stored as their declared type."""
-        kind: Any = self._fields[field.name].type
-        usual = [_STORED_AS[kind.kind]] if or_null else [_STORED_AS[kind.kind], "null"]
-        return func.typeof(self._table.c[field.name]).not_in(usual)
+    def _strange(self, field: ir.Field) -> ColumnElement[bool]:
+        return not_as_declared(self._table.c[field.name], self._fields[field.name].type)
+
+
+def not_as_declared(column: ColumnElement[Any], declared: Type) -> ColumnElement[bool]:
+    """Return the test for SQLite values, NULL aside, that are not of their field's type: nothing is known of those."""
+    if declared == Scalar(Kind.TEXT):
+        return func.typeof(column).not_in(["text", "null"])
+    strange = func.typeof(column).not_in(["integer", "null"])
+    return or_(strange, column.not_in([0, 1])) if declared == Scalar(Kind.BOOL) else strange

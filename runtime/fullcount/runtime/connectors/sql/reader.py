@@ -6,11 +6,10 @@ from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
-from sqlalchemy import ColumnElement, Connection, func, or_, select
+from sqlalchemy import ColumnElement, Connection, func, literal_column, or_, select
 from sqlalchemy.exc import DBAPIError
 
 from fullcount.compiler.catalog import Resource
-from fullcount.compiler.types import Kind, Scalar
 from fullcount.compiler.values import Cell, Value
 from fullcount.runtime.connectors.base import Existence, Matches, Question, Reading, Scan, SourceError
 from fullcount.runtime.connectors.sql.config import SqlConfig, can_look_up
@@ -18,6 +17,7 @@ from fullcount.runtime.connectors.sql.database import Database, Lane, Lanes, rea
 from fullcount.runtime.connectors.sql.described import Described, Descriptions
 from fullcount.runtime.connectors.sql.errors import source_error
 from fullcount.runtime.connectors.sql.identity import identity
+from fullcount.runtime.connectors.sql.pushdown import not_as_declared
 from fullcount.runtime.connectors.sql.rows import Rows
 from fullcount.runtime.connectors.sql.scan import SqlScan, open_scan
 from fullcount.runtime.connectors.sql.values import Values
@@ -142,10 +142,12 @@ class SqlReader:
             test = or_(table.equal(field, value), column.is_(None))
         except ValueError:
             return column.is_(None)  # no row can have the value; those that have none are still to be told
-        if self._database.is_postgres:
-            return test
-        usual = "text" if declared.type == Scalar(Kind.TEXT) else "integer"
-        return or_(test, func.typeof(column) != usual)
+        if not self._database.is_postgres:
+            return or_(test, not_as_declared(column, declared.type))
+        if table.described.columns[field].type == "numeric":
+            # a number that is not whole, or too large for us, is not known as an `int`
+            return or_(test, column != func.trunc(column), func.abs(column) >= literal_column(str(2**63)))
+        return test
 
 
 def _matches(rows: tuple[Mapping[str, Cell], ...], described: Described) -> Matches:
