@@ -73,7 +73,7 @@ def test_error_is_never_allowed():
     "params",
     [
         "# allow FC123: because of May",
-        f"# allow FC123: because of May\n\nowner "x"\n{UNUSED}",
+        f'# allow FC123: because of May\n\nowner "x"\n{UNUSED}',
         f"# allow FC122: because of May\n{UNUSED}",
         f"{UNUSED}\n# allow FC123: because of May",
     ],

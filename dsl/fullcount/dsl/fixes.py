@@ -27,11 +27,17 @@ class Fixed:
 
 
 def fix_all(source: Source, check: Callable[[Source], Diagnostics], *, unsafe: bool) -> Fixed:
-    """Return the source after round upon round of fixes, until `check` finds none; `unsafe` takes those too."""
+    """Return the source after round upon round of fixes, until `check` finds none; `unsafe` takes those too.
+
+    A round with safe fixes makes only these: an unsafe one may mend what follows from the same slip, in another way.
+    """
     applied: list[tuple[Diagnostic, Source]] = []
     seen = {source.text}
     for _ in range(MAX_ROUNDS):
-        changed, mended = apply_fixes(source, check(source), unsafe=unsafe)
+        found = check(source)
+        changed, mended = apply_fixes(source, found, unsafe=False)
+        if not mended and unsafe:
+            changed, mended = apply_fixes(source, found, unsafe=True)
         if not mended or changed.text in seen:
             break
         applied += [(finding, source) for finding in mended]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fullcount.runtime.cli.layout import count
 from fullcount.runtime.cli.options import AsJson, WorkflowPaths
 from fullcount.runtime.exit_codes import Exit
 
@@ -45,7 +46,7 @@ def fmt(
     from fullcount.runtime.workflow_files import read_source, replace_text, workflow_files
 
     results = []
-    for path in workflow_files(paths):
+    for path in workflow_files(paths or [_folder()]):
         source = read_source(path)
         results.append(_Result(path, source, *format_source(source)))
     dry = check or diff
@@ -60,9 +61,15 @@ def fmt(
     raise typer.Exit(int(Exit.ERROR if failed else Exit.DONE))
 
 
+def _folder() -> Path:
+    from fullcount.runtime.workspace import Workspace
+
+    return Workspace.load(Path.cwd()).root / "workflows"
+
+
 def _say(results: list[_Result], *, written: bool, with_diff: bool) -> None:
     from fullcount.dsl.render import render, visible
-    from fullcount.runtime.cli.screen import colour, count
+    from fullcount.runtime.cli.screen import colour
 
     for result in results:
         if result.text is None:

@@ -17,6 +17,7 @@ from fullcount.runtime.cli import (
     approve,
     check,
     explain,
+    fmt,
     graph,
     halt,
     init,
@@ -40,6 +41,7 @@ app = typer.Typer(
 
 app.command("init")(init.init)
 app.command("check")(check.check)
+app.command("fmt")(fmt.fmt)
 app.command("graph")(graph.graph)
 app.command("plan")(plan.plan)
 app.command("show")(show.show)
