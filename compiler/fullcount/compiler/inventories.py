@@ -59,17 +59,22 @@ def declared_fields(
     places: dict[str, tree.Name] = {}
     for declared in decl.fields:
         name = declared.name
-        if name.text in places:
+        folded = name.text.lower()
+        if folded in places:
+            first = places[folded]
+            same = first.text == name.text
             error(
                 sink,
                 "FC101",
-                f"field `{name.text}` is declared twice",
+                f"field `{name.text}` is declared twice"
+                if same
+                else f"fields `{first.text}` and `{name.text}` differ in upper and lower case only",
                 name.span,
-                labels=(Label(places[name.text].span, "first declared here"),),
-                help="remove one of them",
+                labels=(Label(first.span, "first declared here"),),
+                help="remove one of them" if same else "remove one of them: a snapshot can't hold both",
             )
             continue
-        places[name.text] = name
+        places[folded] = name
         checked = _field(declared, resource, sink)
         if checked is None:
             failed.add(name.text)

@@ -4,6 +4,8 @@ import asyncio
 from datetime import timedelta
 
 import pytest
+from sqlalchemy import text
+from structlog.testing import capture_logs
 from tests.support.workspaces import ORPHANS, WORKFLOW
 
 from fullcount.runtime.act.context import StopSignal
@@ -122,8 +124,6 @@ async def test_run_whose_lease_is_lost_ends_and_says_so(bench, monkeypatch):
         async with Serving(engine, lease=timedelta(seconds=2)) as serving:
             slot = await serving.until(lambda found: found.state == "claimed")
             with engine.store.writing() as tx:
-                from sqlalchemy import text
-
                 tx.session.execute(text("UPDATE leases SET token = token + 1, holder = 'another service'"))
             found = await serving.until(lambda each: each.slot_id == slot.slot_id and each.state == "finished")
             assert found.detail == "interrupted: its lease was lost"
@@ -140,20 +140,23 @@ async def test_failing_workflow_is_recorded_and_does_not_stop_another(bench):
             await serving.until(ended("disable: waiting"))
 
 
-async def test_file_that_can_not_be_served_does_not_stop_another(bench, capsys):
+async def test_file_that_can_not_be_served_does_not_stop_another(bench):
     """A file with mistakes, one that is no text, and two of one name are said, not served, and stop nothing."""
     bench.rule(schedule=EACH_SECOND)
     bench.rule("mistaken", schedule=EACH_SECOND, limit="none at all")
     (bench.root / "workflows/binary.fcw").write_bytes(b"\xff\xfe\x00")
     bench.rule("doubled", file="one.fcw", schedule=EACH_SECOND)
     bench.rule("doubled", file="two.fcw", schedule=EACH_SECOND)
-    with bench.engine() as engine:
+    with bench.engine() as engine, capture_logs() as log:
         async with Serving(engine) as serving:
             await serving.until(ended("disable: waiting"))
         assert {slot.workflow for slot in engine.store.slots(100)} == {WORKFLOW}
-    log = capsys.readouterr().out + capsys.readouterr().err
-    for said in ("the workflow has mistakes", "the file can't be read", "several files have a workflow of this name"):
-        assert said in log
+    said = [entry["event"].removeprefix("not served: ") for entry in log if entry["event"].startswith("not served")]
+    assert sorted(said) == [
+        "several files have a workflow of this name",
+        "the file can't be read",
+        "the workflow has mistakes",
+    ]
 
 
 async def test_changed_rule_is_served_and_never_the_old_one(bench):
