@@ -74,6 +74,11 @@ def repository_root(folder: Path) -> Path:
     return next((each for each in (folder, *folder.parents) if (each / ".git").exists()), folder)
 
 
+def folder_of(root: Path) -> Path:
+    """Return the folder of a workspace's workflows, as one would type it here."""
+    return Path(os.path.relpath(root / "workflows"))
+
+
 def workflow_files(paths: Iterable[Path]) -> list[Path]:
     """Return the `.fcw` files meant by the given paths. Raises `UsageError` when there is none."""
     found = find_files(paths)

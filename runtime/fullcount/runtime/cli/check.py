@@ -59,7 +59,7 @@ def check(
     ] = False,
 ) -> None:
     """Compile workflows and report every mistake."""
-    from fullcount.runtime.workflow_files import workflow_files
+    from fullcount.runtime.workflow_files import folder_of, workflow_files
     from fullcount.runtime.workspace import Workspace
 
     if as_json and form not in {None, Format.JSON}:
@@ -67,7 +67,7 @@ def check(
     if unsafe_fixes and not fix:
         raise NotUnderstoodError("FC699", "`--unsafe-fixes` changes nothing by itself", help="add `--fix`")
     workspace = Workspace.load(Path.cwd())
-    files = workflow_files(paths or [workspace.root / "workflows"])
+    files = workflow_files(paths or [folder_of(workspace.root)])
     catalog = workspace.catalog()
     results = [_check(path, catalog, fix=fix, unsafe=unsafe_fixes) for path in files]
     failed = any(each.compiled.diagnostics.has_errors for each in results)

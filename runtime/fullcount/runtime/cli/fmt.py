@@ -62,9 +62,10 @@ def fmt(
 
 
 def _folder() -> Path:
+    from fullcount.runtime.workflow_files import folder_of
     from fullcount.runtime.workspace import Workspace
 
-    return Workspace.load(Path.cwd()).root / "workflows"
+    return folder_of(Workspace.load(Path.cwd()).root)
 
 
 def _say(results: list[_Result], *, written: bool, with_diff: bool) -> None:
