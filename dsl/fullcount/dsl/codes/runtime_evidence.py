@@ -69,6 +69,7 @@ CODES: tuple[Code, ...] = (
         "there any more, or its bytes are not the ones that were written. Nothing may be concluded from it, and "
         "nothing that rests on it is acted on.\n\n"
         "If old snapshots are cleared away, that explains a missing one: make the plan again. A changed one was "
-        "written to by something else than Fullcount; find out by whom before going on. `fullcount verify` lists all of them.",
+        "written to by something else than Fullcount; find out by whom before going on. `fullcount verify` lists all "
+        "of them.",
     ),
 )
