@@ -49,8 +49,8 @@ def test_file_with_a_mistake_has_no_layout():
 def test_layout_that_loses_something_is_never_handed_out(wrong, lost, monkeypatch):
     """A mistake of the formatter itself becomes a finding, not a changed file."""
     made = formatter._laid_out
-    answers = iter([lambda source, file: wrong, made])
-    monkeypatch.setattr(formatter, "_laid_out", lambda source, file: next(answers)(source, file))
+    answers = iter([lambda *_: wrong, made])
+    monkeypatch.setattr(formatter, "_laid_out", lambda *given: next(answers)(*given))
     text, diagnostics = format_source(Source("x.fcw", 'workflow w { owner "x" } # c\n'))
     assert text is None
     (finding,) = diagnostics

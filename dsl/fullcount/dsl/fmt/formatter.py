@@ -6,54 +6,52 @@ comments, and it must be its own layout. If not, the mistake is Fullcount's own:
 
 from __future__ import annotations
 
-from fullcount.dsl import tables
-from fullcount.dsl.characters import clean
+from lark import Token, Tree
+
+from fullcount.dsl import tree
 from fullcount.dsl.diagnostics import Diagnostic, Diagnostics
 from fullcount.dsl.fmt.columns import text_of
 from fullcount.dsl.fmt.comments import attach
 from fullcount.dsl.fmt.document import lay_out
 from fullcount.dsl.fmt.layout import layout
 from fullcount.dsl.fmt.proof import same_comments, same_meaning
-from fullcount.dsl.parser import parse
+from fullcount.dsl.parser import read
 from fullcount.dsl.source import Source
-from fullcount.dsl.tree import File
 
 
 def format_source(source: Source) -> tuple[str | None, Diagnostics]:
     """Return the canonical text of a file, or None if the diagnostics hold an error: of the file, or FC920."""
-    file, diagnostics = parse(source)
-    if file is None:
-        return None, diagnostics
-    text = _laid_out(source, file)
-    lost = _lost(source.name, file, text)
+    found = read(source)
+    if found.file is None or found.root is None:
+        return None, found.diagnostics
+    text = _laid_out(source, found.file, found.root)
+    lost = _lost(source.name, found.file, text)
     if lost is None:
-        return text, diagnostics
-    diagnostics.add(
+        return text, found.diagnostics
+    found.diagnostics.add(
         Diagnostic(
             "FC920",
-            f"the layout of this file would have changed {lost}, so it was left as it is",
+            f"the layout of this file would have changed {lost}, so it was left as it was",
             source.span(0, 0),
             why="a formatter that changes what a file says would change which objects are acted on",
             help="this is a mistake of Fullcount: report it with this file",
         )
     )
-    return None, diagnostics
+    return None, found.diagnostics
 
 
-def _laid_out(source: Source, file: File) -> str:
-    text = clean(source, Diagnostics())
-    root = tables.parser().parse(text)
-    return text_of(lay_out(layout(root, attach(text, root, file.comments))))
+def _laid_out(source: Source, file: tree.File, root: Tree[Token]) -> str:
+    return text_of(lay_out(layout(root, attach(source.text, root, file.comments))))
 
 
-def _lost(name: str, file: File, text: str) -> str | None:
+def _lost(name: str, file: tree.File, text: str) -> str | None:
     """Return what a new text would have lost, or None if nothing."""
     source = Source(name, text)
-    again, _ = parse(source)
-    if again is None or not same_meaning(file, again):
+    again = read(source)
+    if again.file is None or again.root is None or not same_meaning(file, again.file):
         return "what it means"
-    if not same_comments(file, again):
+    if not same_comments(file, again.file):
         return "its comments"
-    if _laid_out(source, again) != text:
+    if _laid_out(source, again.file, again.root) != text:
         return "at each run"
     return None
