@@ -200,3 +200,24 @@ def test_every_list_of_the_grammar_is_known_to_the_layout():
     assert braced | with_last_comma == LAST_COMMA
     assert bare == OPEN_LISTS
     assert chains == CHAINS
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "(" * 96 + "a.x" + ")" * 96,
+        "not " * 96 + "a.x",
+        "[" * 96 + "]" * 96,
+        "f(" * 96 + "1" + ")" * 96,
+        " and ".join(["a.x"] * 97),
+        " else ".join(["a.x"] * 97),
+        "a" + "[1]" * 96,
+        "- " * 96 + "1",
+        "no b as c where (" * 48 + "all" + ")" * 48,
+        "no b as c where ( # c\n" * 48 + "all" + ")" * 48,
+    ],
+)
+def test_deepest_expressions_have_a_layout(condition):
+    """As deep as the language allows, and no deeper than the stack."""
+    once = _formatted(f"workflow w {{ propose p from i as a {{ where {condition} }} }}")
+    assert _formatted(once) == once
