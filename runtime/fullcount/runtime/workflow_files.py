@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -47,6 +49,46 @@ def read_source(path: Path) -> Source:
             f"`{path}` is not UTF-8 text: byte {error.start} can't be read",
             help="save the file as UTF-8",
         ) from error
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Replace a file's text, in one step: whoever reads it sees the old or the new one, whole.
+
+    Raises `UsageError` when it can't be written.
+    """
+    target = path.resolve()  # behind a link, the file that it names
+    beside = target.with_name(f".{target.name}.{os.getpid()}.new")
+    try:
+        beside.write_bytes(text.encode("utf-8"))
+        shutil.copymode(target, beside)
+        beside.replace(target)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise UsageError(
+            "FC690", f"can't write `{path}`: {error.strerror}", help="name a file in a folder that you may write to"
+        ) from error
+
+
+def repository_root(folder: Path) -> Path:
+    """Return the root of the git repository around a folder, or the folder itself if there is none."""
+    return next((each for each in (folder, *folder.parents) if (each / ".git").exists()), folder)
+
+
+def folder_of(root: Path) -> Path:
+    """Return the folder of a workspace's workflows, as one would type it here."""
+    return Path(os.path.relpath(root / "workflows"))
+
+
+def workflow_files(paths: Iterable[Path]) -> list[Path]:
+    """Return the `.fcw` files meant by the given paths. Raises `UsageError` when there is none."""
+    found = find_files(paths)
+    if not found:
+        raise UsageError(
+            "FC692",
+            "there is no `.fcw` file to check",
+            help="name a file or folder, or make a first workflow with `fullcount init`",
+        )
+    return found
 
 
 def find_files(paths: Iterable[Path]) -> list[Path]:

@@ -19,6 +19,7 @@ from fullcount.dsl.codes import (
     internal,
     names,
     runtime,
+    suppressions,
     syntax,
     types,
     understanding,
@@ -31,6 +32,7 @@ CODES: dict[str, Code] = {
     code.id: code
     for room in (
         syntax,
+        suppressions,
         names,
         types,
         evidence,

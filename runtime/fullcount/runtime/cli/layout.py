@@ -14,3 +14,8 @@ def paragraphs(text: str, width: int = WIDTH) -> str:
         lines = block.split("\n")
         shown.append(block if any(line.startswith(" ") for line in lines) else wrapped("", " ".join(lines), width))
     return "\n\n".join(shown)
+
+
+def count(number: int, noun: str) -> str:
+    """Return `1 file` or `2 files`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

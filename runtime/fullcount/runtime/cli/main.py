@@ -20,6 +20,7 @@ from fullcount.runtime.cli import (
     evaluate,
     evidence,
     explain,
+    fmt,
     graph,
     halt,
     init,
@@ -45,6 +46,7 @@ app = typer.Typer(
 app.command("init")(init.init)
 app.command("check")(check.check)
 app.command("evidence")(evidence.evidence)
+app.command("fmt")(fmt.fmt)
 app.command("graph")(graph.graph)
 app.command("plan")(plan.plan)
 app.command("show")(show.show)

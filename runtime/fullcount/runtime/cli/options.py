@@ -8,6 +8,9 @@ from typing import Annotated
 import typer
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+WorkflowPaths = Annotated[
+    list[Path] | None, typer.Argument(help="Files or folders; by default the workspace's `workflows` folder.")
+]
 WorkflowFile = Annotated[Path, typer.Argument(help="A workflow file.")]
 WorkflowName = Annotated[str | None, typer.Option("--workflow", help="Which workflow, if the file has several.")]
 ProposalName = Annotated[str | None, typer.Option("--proposal", help="Which proposal, if the workflow has several.")]
