@@ -106,7 +106,7 @@ def _existence(some: ir.Some, stand: _Stand, *, written: str) -> _Said:
         return (
             name,
             direction,
-            f"`{written} {name} …` is part of a value: rows that were not returned could turn it either way",
+            f"`{written} {name} …` is part of a value: rows that were not returned could turn it",
         )
     if written == "no":
         return (

@@ -61,7 +61,7 @@ class Held:
         return found
 
     def path(self, inventory: str) -> Path:
-        """Return the file of an inventory's rows, checked. Raises `NoAnswerError`, `SnapshotMissing`, `SnapshotCorrupt`."""
+        """Return the checked file of an inventory's rows. Raises `NoAnswerError` and `SnapshotStore.path`'s errors."""
         return self.snapshots.path(str(self.envelope(inventory).snapshot_digest))
 
 
