@@ -81,6 +81,7 @@ def _any_threshold_will_do(given_: str, wanted: str, down: int, up: int) -> bool
     return given_ == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mistake", [_thresholds_the_wrong_way_round, _any_threshold_will_do])
 def test_a_prover_with_a_classic_mistake_is_caught(monkeypatch, mistake):
     """The generators are strong enough: a false claim is found for each of these mistakes."""

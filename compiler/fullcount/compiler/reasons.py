@@ -101,9 +101,13 @@ def _existence(some: ir.Some, stand: _Stand, *, written: str) -> _Said:
             return name, direction, f"`no {name} …` stands under a negation: one row that was found settles it"
         return name, direction, f"`some {name} …`: one row that was found proves it, more rows could add nothing"
     if stand.exempts:
-        return name, direction, "it can keep an object: a row that was not returned could be the one that keeps it"
+        return name, direction, f"`{written} {name} …` can keep an object: a row that was not returned could be the one"
     if stand.polarity is Polarity.MIXED:
-        return name, direction, "rows that were not returned could turn this test, and with it the value, either way"
+        return (
+            name,
+            direction,
+            f"`{written} {name} …` is part of a value: rows that were not returned could turn it",
+        )
     if written == "no":
         return (
             name,

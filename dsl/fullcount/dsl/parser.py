@@ -73,7 +73,8 @@ def _go_on(
         rough = outline(text)
         at = scene(source, root, rough)
         finding, blame = explain(at)
-        diagnostics.add(finding)
+        if finding.span.end <= len(source.text):  # a brace that a repair added is nobody's mistake
+            diagnostics.add(finding)
         repaired = repair(text, rough, at.index, blame)
         if repaired is None or repaired.text == text:
             break

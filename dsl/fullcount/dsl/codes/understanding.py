@@ -37,21 +37,13 @@ workflow, and evaluate on that plan.""",
     ),
     Code(
         id="FC683",
-        title="a snapshot is missing or damaged",
-        explanation="""\
-The rows that the plan was made of are stored beside the workspace, each file under the hash of its bytes. One of them
-is not there, or its bytes are not those that the plan was made of, so nothing can be said from it. `fullcount verify`
-tells what else does not fit.""",
-    ),
-    Code(
-        id="FC684",
         title="there is nothing to evaluate on",
         explanation="""\
 The id that was given is neither that of a plan nor of a run that read anything: there is none such, several begin so,
 or the run ended before it had read an inventory. `fullcount runs` lists runs and plans with their ids.""",
     ),
     Code(
-        id="FC685",
+        id="FC684",
         title="these two proposals select from different collections",
         explanation="""\
 `diff` says which objects enter and which leave a selection, so both proposals must select from the same resource by the

@@ -47,7 +47,7 @@ class Comparison:
 
 
 def compare(held: Held, before: Version, after: Version, lists: Lists) -> Comparison:
-    """Compare two proposals over stored snapshots. Raises `NoAnswerError` (FC682, FC685) and what `select` raises."""
+    """Compare two proposals over stored snapshots. Raises `NoAnswerError` (FC682, FC684) and what `select` raises."""
     sides = Side(before.workflow, before.proposal), Side(after.workflow, after.proposal)
     _same_collection(*sides)
     one = select(held, before.workflow, before.proposal, before.params, lists)
@@ -68,7 +68,7 @@ def _same_collection(before: Side, after: Side) -> None:
     one, other = before.inventory, after.inventory
     if (one.source, one.resource, one.key) != (other.source, other.resource, other.key):
         raise NoAnswerError(
-            "FC685",
+            "FC684",
             f"`{before.proposal.name}` selects from `{one.source}.{one.resource}` by {_key(one)}, and"
             f" `{after.proposal.name}` from `{other.source}.{other.resource}` by {_key(other)}",
             help="compare two proposals over the same collection",

@@ -12,17 +12,6 @@ class NoAnswerError(FullcountError):
     exit = Exit.USAGE
 
 
-class SnapshotUnusableError(FullcountError):
-    """FC683: the stored rows are not there, or not what they were."""
-
-    def __init__(self, inventory: str, found: str) -> None:
-        super().__init__(
-            "FC683",
-            f"nothing can be said from the stored rows of `{inventory}`: {found}",
-            help="see what else does not fit with `fullcount verify`, and plan again",
-        )
-
-
 class ContradictionError(FullcountError):
     """FC914: an explanation came to another verdict than its plan holds."""
 

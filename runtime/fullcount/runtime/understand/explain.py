@@ -52,7 +52,7 @@ class Explanation:
 def explain(document: PlanDocument, snapshots: SnapshotStore, text: str, lists: Lists) -> Explanation:
     """Explain what the plan decided about the object whose key is written as `text`.
 
-    Raises `NoAnswerError` (FC680, FC681), `SnapshotUnusableError`, `ContradictionError`.
+    Raises `NoAnswerError` (FC680, FC681), `ContradictionError`, and `SnapshotMissing` or `SnapshotCorrupt` (FC749).
     """
     workflow = workflow_from_document(document.program)
     proposal = {each.name: each for each in workflow.proposals}[document.proposal]

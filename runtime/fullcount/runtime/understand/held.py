@@ -16,7 +16,7 @@ from fullcount.compiler.lower import facts
 from fullcount.compiler.lower.world import Bindings, Equal, Related
 from fullcount.compiler.values import Value
 from fullcount.runtime.act.snapshot_rows import SnapshotRows
-from fullcount.runtime.collect.snapshots import SnapshotCorrupt, SnapshotMissing, SnapshotStore
+from fullcount.runtime.collect.snapshots import SnapshotStore
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.plan.cells import from_json, microseconds
 from fullcount.runtime.plan.document import PlanDocument
@@ -24,7 +24,7 @@ from fullcount.runtime.store.errors import PlanNotFound
 from fullcount.runtime.store.instants import to_micros
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import RunRow
-from fullcount.runtime.understand.errors import NoAnswerError, SnapshotUnusableError
+from fullcount.runtime.understand.errors import NoAnswerError
 from fullcount.runtime.understand.trace import Surroundings
 
 NO_SUCH_PLAN = "FC713"
@@ -61,12 +61,8 @@ class Held:
         return found
 
     def path(self, inventory: str) -> Path:
-        """Return the checked file of an inventory's rows. Raises `NoAnswerError`, `SnapshotUnusableError`."""
-        digest = self.envelope(inventory).snapshot_digest
-        try:
-            return self.snapshots.path(str(digest))
-        except (SnapshotMissing, SnapshotCorrupt) as error:
-            raise SnapshotUnusableError(inventory, str(error)) from error
+        """Return the checked file of an inventory's rows. Raises `NoAnswerError` and `SnapshotStore.path`'s errors."""
+        return self.snapshots.path(str(self.envelope(inventory).snapshot_digest))
 
 
 def held_of_plan(document: PlanDocument, snapshots: SnapshotStore) -> Held:
@@ -112,7 +108,7 @@ def held_on(store: Store, name: str, snapshots: SnapshotStore) -> Held:
     run = store.find_run(name)
     if run is None:
         raise NoAnswerError(
-            "FC684", f"there is neither a plan nor a run `{name}` in this store", help="list them with `fullcount runs`"
+            "FC683", f"there is neither a plan nor a run `{name}` in this store", help="list them with `fullcount runs`"
         )
     plan_id = run.plan_id or (run.summary or {}).get("plan_id")
     if plan_id is not None:
@@ -120,7 +116,7 @@ def held_on(store: Store, name: str, snapshots: SnapshotStore) -> Held:
     envelopes = [envelope for envelope in store.envelopes(run.run_id) if envelope.snapshot_digest is not None]
     if len(envelopes) == 0:
         raise NoAnswerError(
-            "FC684",
+            "FC683",
             f"the run `{run.run_id}` ended as `{run.state}` before it had read an inventory",
             help="name a run or plan that has read something: `fullcount runs`",
         )
@@ -140,7 +136,7 @@ class SnapshotWorld:
         }
 
     def rows(self, inventory: str, equal: Equal) -> Related:
-        """See `World.rows`. Raises `SnapshotUnusableError`."""
+        """See `World.rows`. Raises what `SnapshotStore.path` raises."""
         return self._rows[inventory].related(equal)
 
 

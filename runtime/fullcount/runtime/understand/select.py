@@ -69,7 +69,7 @@ def select(
 ) -> Selection:
     """Return what a proposal selects over stored snapshots.
 
-    Raises `NoAnswerError` (FC682), `SnapshotUnusableError`, `PlanError`, `WorkspaceError` for a list.
+    Raises `NoAnswerError` (FC682), `SnapshotMissing`, `SnapshotCorrupt` (FC749), `PlanError`, `WorkspaceError`.
     """
     fit = fitted(held, workflow, proposal, params)
     bindings = Bindings(params, held.bindings.now)
