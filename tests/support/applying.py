@@ -62,6 +62,7 @@ class Stage:
         self.store = Store.open(self.url, clock=self.world.clock)
         self.snapshots = SnapshotStore(folder / "snapshots")
         self.lists: dict[str, tuple[Exemption, ...]] = {"exemptions": ()}
+        self.roles: dict[str, tuple[str, ...]] = dict(ROLES)
         self.versions = {"engine": ENGINE, "fake": "1"}
 
     @property
@@ -149,6 +150,7 @@ class Stage:
             resources=self.world.resources,
             snapshots=self.snapshots,
             exemptions=lambda name: self.lists[name],
+            roles=lambda: self.roles,
             versions=self.versions,
             clock=self.world.clock,
             monotonic=self.world.clock.monotonic,

@@ -279,6 +279,7 @@ class Engine:
             resources={(s, name): r for s in catalog.sources() for name, r in catalog.resources(s).items()},
             snapshots=self.snapshots,
             exemptions=self.workspace.exemptions,
+            roles=lambda: self.workspace.roles,
             versions={"engine": __version__, **versions},
             clock=self._clock,
             progress=progress,

@@ -10,7 +10,7 @@ from decimal import Decimal
 import pytest
 from sqlalchemy import update
 from tests.support.acting import Orphans
-from tests.support.applying import BO, Stage, figures, row
+from tests.support.applying import ANA, BO, Stage, figures, row
 
 from fullcount.compiler import ir, program
 from fullcount.compiler.types import TEXT
@@ -69,6 +69,38 @@ async def test_an_expired_approval_carries_no_act(tmp_path):
     assert report.exit is Exit.REFUSED_BY_POLICY
     assert report.stopped_by.code == "FC752"
     assert stage.source.effects == []
+
+
+@pytest.mark.requirement("R24", "R39")
+async def test_an_approver_who_left_the_role_stands_behind_nothing(tmp_path):
+    """Their yes was counted; once they are no longer in the role it carries no act, and they are named."""
+    stage = Stage(tmp_path, Orphans(quorum=2))
+    plan = stage.approve(await stage.plan(), ANA, BO)
+    for left in ({"iam-admin": ("uid:70002", "uid:70003")}, {"iam-admin": ()}, {}, {"iam-admin": ("no-such-user",)}):
+        stage.roles = left
+        report = await stage.apply(plan)
+        assert (report.exit, report.stopped_by.code) == (Exit.REFUSED_BY_POLICY, "FC774")
+        assert stage.source.effects == []
+    stage.roles = {"iam-admin": ("uid:70002", "uid:70003")}
+    report = await stage.apply(plan)
+    assert "ana (uid:70001)" in report.stopped_by.message
+    stage.roles = {"iam-admin": ("uid:70001", "uid:70002")}
+    assert figures(await stage.apply(plan)) == {"done": 3}
+
+
+@pytest.mark.requirement("R24", "R39")
+async def test_an_approver_who_leaves_the_role_meanwhile_ends_the_apply(tmp_path):
+    """Roles are read again between acts: what was done stays done, the rest is not started."""
+    stage = Stage(tmp_path, Orphans(accounts=120))
+    plan = await stage.approved()
+
+    def left(progress):
+        stage.roles = {"iam-admin": ("uid:70002",)}
+
+    report = await stage.apply(plan, progress=left)
+    assert (report.exit, report.stopped_by.code) == (Exit.REFUSED_BY_POLICY, "FC774")
+    assert 0 < report.counts[Outcome.DONE] < 120
+    assert report.counts[Outcome.DONE] == len(locked(stage))
 
 
 @pytest.mark.requirement("R24", "R39")

@@ -60,6 +60,10 @@ REFUSED = {
         "FC751",
     ),
     "approval expired this instant": (replace(ALLOWED, approval=ApprovalFacts(DIGEST, NOW)), "FC752"),
+    "somebody who approved left the role": (
+        replace(ALLOWED, approval=replace(ALLOWED.approval, broken="ana (uid:1) is no longer among those who may")),
+        "FC774",
+    ),
     "plan marked expired": (replace(ALLOWED, plan_state="expired"), "FC752"),
     "superseded": (replace(ALLOWED, plan_state="superseded"), "FC753"),
     "already used": (replace(ALLOWED, plan_state="applied"), "FC754"),

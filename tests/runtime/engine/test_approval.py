@@ -70,6 +70,44 @@ def test_approval_by_the_author_is_refused_where_the_workflow_says_so(bench):
     assert bench.run("apply", planned["plan_id"]).exit == WAITING
 
 
+@pytest.mark.requirement("R24", "R39")
+def test_approver_who_left_the_role_no_longer_counts_and_every_screen_says_so(bench):
+    """Exit 4 with the name; the plan waits again; whoever is in the role now can approve it anew."""
+    bench.configure(roles={"iam-admin": (f"uid:{bench.uid}", f"uid:{ANA}")})
+    planned = bench.approved()
+    before = bench.target()
+    bench.configure(roles={"iam-admin": (f"uid:{ANA}",)})
+    ended = bench.run("apply", planned["plan_id"], "--json")
+    assert ended.exit == POLICY
+    (finding,) = [f for r in ended.json["refusals"] for f in r["findings"]]
+    assert (finding["code"], f"uid:{bench.uid}" in finding["message"]) == ("FC774", True)
+    assert bench.target() == before
+    assert "intents" not in bench.journal()
+    shown = bench.run("show", planned["plan_id"])
+    assert "NEEDS APPROVAL" in shown.words
+    assert "no longer holds" in shown.words
+    again = bench.plan()  # the identical plan keeps what there is, which is nothing
+    assert bench.run("apply", again["plan_id"]).exit == POLICY
+
+
+@pytest.mark.requirement("R24", "R29")
+def test_approval_that_no_longer_holds_is_given_anew_with_a_new_key(bench):
+    """The first yes of somebody who may begins a new round; the record of both verifies."""
+    bench.configure(roles={"iam-admin": (f"uid:{ANA}", f"uid:{bench.uid}")})
+    bench.rule(quorum='2 of role "iam-admin"')
+    planned = bench.plan()
+    bench.approve(planned)
+    assert bench.process("approve", planned["plan_id"], "--digest", planned["digest"], uid=ANA).exit == 0
+    bench.configure(roles={"iam-admin": (f"uid:{BO}", f"uid:{bench.uid}")})
+    assert bench.run("apply", planned["plan_id"]).exit == POLICY
+    bench.approve(planned)
+    assert bench.run("apply", planned["plan_id"]).exit == WAITING
+    assert bench.process("approve", planned["plan_id"], "--digest", planned["digest"], uid=BO).exit == 0
+    assert bench.run("apply", planned["plan_id"]).exit == 0
+    assert bench.locked() == set(ORPHANS)
+    assert bench.run("verify").exit == 0
+
+
 @pytest.mark.requirement("R24")
 def test_approval_of_an_older_plan_is_refused_as_stale(bench):
     """A plan that a newer one has replaced can't be approved any more."""

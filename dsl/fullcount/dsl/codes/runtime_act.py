@@ -174,4 +174,14 @@ CODES: tuple[Code, ...] = (
         "Nothing was acted on. Keep the store as it is, see everything that differs with `fullcount verify`, and find "
         "out who could write there before going on with a restored one.",
     ),
+    Code(
+        "FC774",
+        "the approval no longer holds",
+        "The roles in `fullcount.toml` are read again right before each act. Somebody whose yes was counted is no "
+        "longer among those who may give it, so too few people stand behind this plan: they left the role, or the role "
+        "is gone. What was done under the approval stays done, the rest was not started.\n\n"
+        "Have the same plan approved anew with `fullcount approve PLAN`: everybody who is in the role now agrees once "
+        "more, which makes a new approval. If the person should still be in the role, put them back; the approval then "
+        "holds again until it expires.",
+    ),
 )

@@ -67,7 +67,7 @@ class ApplyContext:
 
     `workflow` is the one of the plan's own program. `resources` are by source and name. `versions` are those running
     now: `engine`, and each source's connector by source name. `exemptions` reads a list anew at each call and raises
-    when it can't. `stop` asks the run to stop.
+    when it can't; `roles` does so for who is in which role. `stop` asks the run to stop.
     """
 
     store: Store
@@ -79,6 +79,7 @@ class ApplyContext:
     resources: Mapping[tuple[str, str], Resource]
     snapshots: SnapshotFiles
     exemptions: Callable[[str], Sequence[Exemption]]
+    roles: Callable[[], Mapping[str, Sequence[str]]]
     versions: Mapping[str, str]
     clock: Callable[[], datetime] = _utc_now
     monotonic: Callable[[], float] = time.monotonic

@@ -19,6 +19,9 @@ from fullcount.runtime.connectors.base import TARGET_FACTS
 from fullcount.runtime.evidence.refusal import Finding, Ground
 from fullcount.runtime.plan.caps import effective_cap
 
+APPROVE_ANEW = "have exactly this plan approved anew by people who are in the role now: `fullcount approve PLAN`"
+"""The way on from an approval that no longer holds: what else is approved begins a new round, with a new key."""
+
 
 class Purpose(StrEnum):
     """What is about to be done. Undoing brings back what was approved away, so fewer checks apply to it."""
@@ -29,10 +32,14 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ApprovalFacts:
-    """A complete approval: which digest it is of, and until when it holds."""
+    """A complete approval: which digest it is of, until when it holds, and why it no longer does by today's roles.
+
+    `broken` is None while everybody whose yes was counted may still give it.
+    """
 
     digest: str
     expires_at: datetime
+    broken: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,6 +169,12 @@ def _approval(given: GuardInputs) -> Finding | None:
             code="FC752",
             message=f"the approval expired at {given.approval.expires_at.isoformat()}",
             ways_on=("plan again and have the new plan approved",),
+        )
+    if given.approval.broken is not None:
+        return Finding(
+            code="FC774",
+            message=f"the approval no longer holds: {given.approval.broken}",
+            ways_on=(APPROVE_ANEW,),
         )
     return None
 

@@ -43,6 +43,8 @@ class ApprovalStatus:
     expires_at: datetime | None
     """When the approval, or the first of the votes so far, runs out."""
     ended_because: str | None = None
+    broken: str | None = None
+    """Why an approval that was complete no longer holds: somebody who was counted may no longer approve."""
 
     @property
     def missing(self) -> int:
@@ -88,11 +90,13 @@ def _electorate(plan: StoredPlan, approval: Approval, roles: Mapping[str, Sequen
 
 def _status(plan: StoredPlan, electorate: Electorate, round_: Round) -> ApprovalStatus:
     live = tuple(vote for vote in round_.votes if not vote.lapsed)
-    speaks = round_.state in {RoundState.OPEN, RoundState.COMPLETE}
+    complete = round_.state is RoundState.COMPLETE
+    broken = electorate.no_longer([vote.person for vote in live]) if complete else None
+    approved = complete and broken is None
+    speaks = approved or round_.state is RoundState.OPEN
     uids = frozenset(vote.person.uid for vote in live) if speaks else frozenset[int]()
     filled = electorate.fill(uids)
-    approved = round_.state is RoundState.COMPLETE
-    expires_at = round_.expires_at
+    expires_at = None if broken is not None else round_.expires_at
     if round_.state is RoundState.OPEN and live:
         expires_at = min(vote.expires_at for vote in live)
     return ApprovalStatus(
@@ -113,4 +117,5 @@ def _status(plan: StoredPlan, electorate: Electorate, round_: Round) -> Approval
         votes=round_.votes,
         expires_at=expires_at,
         ended_because=round_.ended_because,
+        broken=broken,
     )

@@ -66,6 +66,19 @@ class Electorate:
         seats = tuple(SeatTaken(quorum=index, uid=uid) for (index, _), uid in sorted(filled.items()))
         return Tally(reached=len(filled) == wanted, seats=seats)
 
+    def no_longer(self, people: Sequence[Person]) -> str | None:
+        """Return why the yes of these people no longer fills every seat, and whose is missing; None while it does."""
+        if self.tally(frozenset(person.uid for person in people)).reached:
+            return None
+        wanted = " and ".join(f"{seat.quorum.count} of `{seat.quorum.role}`" for seat in self.seats)
+        gone = [person for person in people if not any(person.uid in seat.eligible for seat in self.seats)]
+        if len(gone) == 0:
+            names = ", ".join(str(person) for person in people) or "nobody"
+            return f"those who approved it ({names}) are no longer {wanted}"
+        who = " and ".join(str(person) for person in gone)
+        verb = "is" if len(gone) == 1 else "are"
+        return f"{who} approved it and {verb} no longer among those who may: {wanted}"
+
     def fill(self, uids: frozenset[int]) -> dict[tuple[int, int], int]:
         """Seat as many of these people as can be: (quorum, place) to uid (Kuhn's augmenting paths)."""
         places = [(index, place) for index, seat in enumerate(self.seats) for place in range(seat.quorum.count)]

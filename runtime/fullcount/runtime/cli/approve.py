@@ -98,6 +98,7 @@ def status_document(status: ApprovalStatus) -> dict[str, Any]:
         "state": status.state,
         "missing": status.missing,
         "expires_at": None if status.expires_at is None else status.expires_at.isoformat(),
+        "broken": status.broken,
         "quorums": [
             {
                 "role": quorum.role,

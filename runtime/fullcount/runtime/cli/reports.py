@@ -63,8 +63,12 @@ def review_status(plan: StoredPlan, approval: ApprovalStatus | None, person: Per
     names = tuple(_name(author) for author in authors)
     if approval is None:
         return ReviewStatus(state="report", authors=names)
+    state = str(plan.state)
+    if state in {"waiting", "approved"}:  # the store does not know the roles
+        state = "approved" if approval.approved else "waiting"
     return ReviewStatus(
-        state=str(plan.state) if not (approval.approved and plan.state == "waiting") else "approved",
+        state=state,
+        broken=approval.broken,
         quorums=tuple(
             QuorumView(
                 needed=quorum.needed,
@@ -105,6 +109,8 @@ def approval_report(plan: StoredPlan, approval: ApprovalStatus | None) -> Render
             f"   may: {', '.join(may.name for may in quorum.eligible) or 'nobody left'}"
             for quorum in approval.quorums
         )
+        if approval.broken is not None:
+            lines.append(f"  the approval no longer holds: {approval.broken}")
         if approval.ended_because is not None:
             lines.append(f"  {approval.ended_because}")
     return Text("\n".join(lines))

@@ -37,6 +37,8 @@ class ReviewStatus:
     viewer_is_author: bool = False
     expires_at: datetime | None = None
     approved_at: datetime | None = None
+    broken: str | None = None
+    """Why an approval that was complete no longer holds."""
 
     @property
     def needed(self) -> int:

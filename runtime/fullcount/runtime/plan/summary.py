@@ -200,6 +200,8 @@ def _approved(status: ReviewStatus) -> tuple[str, ...]:
 
 def _waiting(status: ReviewStatus) -> tuple[str, ...]:
     parts = [f"{status.given} of {status.needed}"]
+    if status.broken is not None:
+        parts.append(f"its approval no longer holds: {plain(status.broken)}")
     given = [plain(name) for quorum in status.quorums for name in quorum.given]
     if len(given) > 0:
         parts.append(f"given by {', '.join(given)}")

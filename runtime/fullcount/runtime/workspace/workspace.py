@@ -57,13 +57,24 @@ class _File(BaseModel):
     exemptions: dict[_Word, RootedPath] = {}
 
 
+class _RolesOnly(BaseModel):
+    """The part of the file that is read anew. The rest of it was checked when the workspace was loaded."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    roles: dict[_Name, list[_Member]] = {}
+
+
 class Workspace:
-    """One checked `fullcount.toml`. Nothing of it changes after loading, except that exemption lists are read anew."""
+    """One checked `fullcount.toml`. Nothing of it changes after loading, but roles and exemptions are read anew:
+    who left the role, and what was exempted, counts from the next act on.
+    """
 
     def __init__(self, root: Path, file: _File, sources: Mapping[str, tuple[Connector, BaseModel]]) -> None:
         self._root = root
         self._file = file
         self._sources = sources
+        self._roles: tuple[bytes, Mapping[str, tuple[str, ...]]] | None = None
 
     @classmethod
     def load(cls, start: Path) -> Self:
@@ -72,12 +83,7 @@ class Workspace:
         Raises `WorkspaceError`: FC601 if there is none, FC602-FC607 for what is wrong with it.
         """
         path = _find(start)
-        try:
-            document = tomllib.loads(path.read_bytes().decode())
-        except OSError as error:
-            raise WorkspaceError("FC602", f"`{path}` can't be read: {error.strerror}") from None
-        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise WorkspaceError("FC602", f"`{path}` is not TOML: {error}") from None
+        document = _toml(path, _bytes(path))
         root = path.parent
         try:
             file = _File.model_validate(document, context={ROOT: root})
@@ -107,8 +113,19 @@ class Workspace:
 
     @property
     def roles(self) -> Mapping[str, tuple[str, ...]]:
-        """The members of each role: user names, or `uid:1000`."""
-        return MappingProxyType({role: tuple(members) for role, members in self._file.roles.items()})
+        """The members of each role as the file says now: user names, or `uid:1000`.
+
+        Raises `WorkspaceError` when it can't be read: roles that nobody can read are never those of before.
+        """
+        path = self._root / FILE_NAME
+        data = _bytes(path)
+        if self._roles is None or self._roles[0] != data:
+            try:
+                said = _RolesOnly.model_validate(_toml(path, data))
+            except ValidationError as error:
+                raise from_validation(error, path, _RolesOnly) from None
+            self._roles = (data, MappingProxyType({role: tuple(members) for role, members in said.roles.items()}))
+        return self._roles[1]
 
     @property
     def source_names(self) -> tuple[str, ...]:
@@ -142,6 +159,20 @@ class Workspace:
             message = f"{FILE_NAME} has no exemption list `{list_name}`"
             raise WorkspaceError("FC609", message, help=did_you_mean(list_name, self._file.exemptions))
         return read_exemptions(path)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise WorkspaceError("FC602", f"`{path}` can't be read: {error.strerror}") from None
+
+
+def _toml(path: Path, data: bytes) -> dict[str, Any]:
+    try:
+        return tomllib.loads(data.decode())
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise WorkspaceError("FC602", f"`{path}` is not TOML: {error}") from None
 
 
 def _find(start: Path) -> Path:
