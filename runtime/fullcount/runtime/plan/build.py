@@ -72,6 +72,8 @@ class PlanInputs:
     created_at: datetime
     previous: PlanDocument | None = None
     measurements: Mapping[str, Measurement] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+    """What reviewers must know besides: said first among the notes."""
 
 
 def build_plan(inputs: PlanInputs) -> PlanDocument:
@@ -97,7 +99,7 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
             for group in evaluation.kept()
         )
         near = sensitivity(evaluation, proposal, bindings, counts.candidates)
-        notes = (*exempt.notes, *unused_notes(evaluation.unused()))
+        notes = (*inputs.notes, *exempt.notes, *unused_notes(evaluation.unused()))
     return _document(inputs, now, counts, rows, (*undecided, *without_call), kept, near, notes)
 
 
