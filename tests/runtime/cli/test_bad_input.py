@@ -348,7 +348,9 @@ def test_init_makes_a_workspace_that_checks_and_never_overwrites(bench, tmp_path
     """What `init` makes compiles at once; a second `init`, also onto a dangling link, changes nothing."""
     fresh = tmp_path / "fresh"
     assert bench.run("init", fresh, at=tmp_path).exit == 0
-    assert bench.run("check", at=fresh).exit == 0
+    checked = bench.run("check", at=fresh)
+    assert (checked.exit, "warning" in checked.said) == (0, False)
+    assert "incarnation entry_uuid" in (fresh / "workflows" / "lock_idle_accounts.fcw").read_text()
     made = {path: path.read_bytes() for path in fresh.rglob("*") if path.is_file()}
     assert bench.run("init", fresh, at=tmp_path).exit == USAGE
     assert {path: path.read_bytes() for path in fresh.rglob("*") if path.is_file()} == made

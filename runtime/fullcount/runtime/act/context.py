@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from fullcount.compiler.catalog import Resource
 from fullcount.compiler.program import Workflow
+from fullcount.runtime.act.moved import Moved
 from fullcount.runtime.approve.identity import Person
 from fullcount.runtime.connectors.base import Outcome, SourceActor, SourceReader
 from fullcount.runtime.evidence.refusal import Finding
@@ -92,12 +93,16 @@ class ApplyContext:
 
 @dataclass(frozen=True, slots=True)
 class RowOutcome:
-    """How the act on one object ended. `key` in JSON values, as in the plan."""
+    """How the act on one object ended. `key` in JSON values, as in the plan.
+
+    `moved`: what had changed since the plan of an object that was still due and is done.
+    """
 
     key: tuple[Any, ...]
     outcome: Outcome
     reason: str | None = None
     detail: str = ""
+    moved: tuple[Moved, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +121,11 @@ class ApplyReport:
     exit: Exit
     stopped_by: Finding | None = None
     repeated: bool = False
+
+    @property
+    def moved(self) -> tuple[RowOutcome, ...]:
+        """The objects that were acted on although they had changed since the plan: the rule still held for them."""
+        return tuple(row for row in self.rows if len(row.moved) > 0)
 
     @property
     def sums_hold(self) -> bool:

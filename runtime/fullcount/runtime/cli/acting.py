@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fullcount.runtime.act.context import Progress, StopSignal
+    from fullcount.runtime.act.context import Progress, RowOutcome, StopSignal
     from fullcount.runtime.engine import ApplyEnd
 
     Run = Callable[[StopSignal, Callable[[Progress], None]], Coroutine[Any, Any, ApplyEnd]]
@@ -58,9 +58,22 @@ def end_document(end: ApplyEnd) -> dict[str, Any]:
             "sums_hold": report.sums_hold,
             "repeated": report.repeated,
             "stopped_by": None if report.stopped_by is None else report.stopped_by.model_dump(mode="json"),
-            "rows": [
-                {"key": list(row.key), "outcome": row.outcome, "reason": row.reason, "detail": row.detail}
-                for row in report.rows
-            ],
+            "moved": len(report.moved),
+            "rows": [_row(row) for row in report.rows],
         },
+    }
+
+
+def _row(row: RowOutcome) -> dict[str, Any]:
+    """Return one outcome; of a field that the proposal does not show only its name is said."""
+    moved: list[dict[str, str | None]] = [
+        {"field": each.field} if each.was is None else {"field": each.field, "was": each.was, "now": each.now}
+        for each in row.moved
+    ]
+    return {
+        "key": list(row.key),
+        "outcome": row.outcome,
+        "reason": row.reason,
+        "detail": row.detail,
+        "moved": moved,
     }

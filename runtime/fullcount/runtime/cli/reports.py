@@ -26,7 +26,7 @@ from fullcount.runtime.plan.text_outcome import render_applied, render_refusal
 from fullcount.runtime.store.views import StoredPlan
 
 ATTENTION = 12
-"""How many objects that went another way than planned are listed one by one."""
+"""How many objects that went another way than planned, or had changed, are listed one by one."""
 
 UNDONE_BEFORE = "everything that could be taken back was; nothing was done again"
 
@@ -169,4 +169,8 @@ def applied_view(report: ApplyReport, plan: StoredPlan, head: Head, verb: str) -
         attention=tuple(
             (fmt.key(row.key), row.outcome, row.detail or row.reason or "") for row in otherwise[:ATTENTION]
         ),
+        moved=tuple(
+            (fmt.key(row.key), ", ".join(each.text() for each in row.moved)) for row in report.moved[:ATTENTION]
+        ),
+        moved_in_all=len(report.moved),
     )

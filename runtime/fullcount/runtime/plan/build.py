@@ -99,7 +99,7 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
             for group in evaluation.kept()
         )
         near = sensitivity(evaluation, proposal, bindings, counts.candidates)
-        notes = (*inputs.notes, *exempt.notes, *unused_notes(evaluation.unused()))
+        notes = (*inputs.notes, *_recreation(inputs), *exempt.notes, *unused_notes(evaluation.unused()))
     return _document(inputs, now, counts, rows, (*undecided, *without_call), kept, near, notes)
 
 
@@ -219,6 +219,18 @@ def _hashable(key: Sequence[Any]) -> tuple[object, ...]:
 
 def _undecided_row(inputs: PlanInputs, key: Sequence[Value], missing: tuple[str, ...]) -> UndecidedRow:
     return UndecidedRow(key=_key_json(inputs, key), missing=missing)
+
+
+def _recreation(inputs: PlanInputs) -> tuple[str, ...]:
+    """Say what nobody can find out at the act: whether an object is still the one that was approved."""
+    inventory = inputs.workflow.inventories[inputs.proposal.inventory]
+    if inputs.act is None or inventory.incarnation is not None:
+        return ()
+    note = (
+        f"recreated objects can't be told apart: `{inventory.name}` has no `incarnation`, so one made anew under the "
+        "same key is acted on if the rule holds for it"
+    )
+    return (note,)
 
 
 # -- the document -----------------------------------------------------------------------------------------------------

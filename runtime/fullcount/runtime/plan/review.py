@@ -67,6 +67,9 @@ class AppliedView:
     journal_verified: bool | None = None
     attention: tuple[tuple[str, Outcome, str], ...] = ()
     """Objects that a person should look at: key, outcome, what happened."""
+    moved: tuple[tuple[str, str], ...] = ()
+    """Objects that were acted on although they had changed since the plan: key, what changed. The first few."""
+    moved_in_all: int = 0
 
     @property
     def accounted(self) -> int:

@@ -164,6 +164,18 @@ def render_applied(view: AppliedView, *, exit_code: int | None = None) -> Group:
         lines.append(("stopped by", Text(plain(view.stopped_by), style="bold red")))
     for key, outcome, detail in view.attention:
         lines.append(("look at", Text(f"{plain(key, 40)}: {_NOUNS[outcome]}, {plain(detail)}", style="yellow")))
+    if view.moved_in_all > 0:
+        lines.append(
+            (
+                "still due",
+                Text(f"{fmt.counted(view.moved_in_all, 'object')} had changed since the plan, the rule still held:"),
+            )
+        )
+        lines += [("", Text(f"{plain(key, 40)}: {plain(what)}")) for key, what in view.moved]
+        if view.moved_in_all > len(view.moved):
+            lines.append(
+                ("", Text(f"… {fmt.count(view.moved_in_all - len(view.moved))} more: with --json", style=FAINT))
+            )
     if view.undo_command is not None:
         lines.append(("undo", Text(view.undo_command)))
     if view.journal_head is not None:
