@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fullcount.compiler import program
-from fullcount.compiler.approvals import check_approvals, unique_acts, warn_one_approver
+from fullcount.compiler.approvals import check_approvals, unique_acts, warn_one_approver, warn_too_few_people
 from fullcount.compiler.caps import act_of, acted_on, check_limit, check_pace
 from fullcount.compiler.catalog import Catalog
 from fullcount.compiler.check_types import check_act, check_inventory, check_params, check_proposal
@@ -42,8 +42,11 @@ class Compiled:
     sources: Mapping[str, Source]
 
 
-def compile_source(source: Source, catalog: Catalog) -> Compiled:
-    """Compile one file against the sources of a workspace."""
+def compile_source(source: Source, catalog: Catalog, authors: frozenset[str] = frozenset()) -> Compiled:
+    """Compile one file against the sources of a workspace.
+
+    `authors` (`uid:1000`): who is known to count as an author of what is planned from it.
+    """
     file, sink = parse(source)
     sources = {source.name: source}
     if file is None or sink.has_errors:
@@ -51,7 +54,7 @@ def compile_source(source: Source, catalog: Catalog) -> Compiled:
     if len(file.workflows) == 0:
         error(sink, "FC124", "this file declares no workflow", file.span, help="write `workflow name { … }`")
     made = [
-        compile_workflow(workflow, source, file.comments, catalog, sink)
+        compile_workflow(workflow, source, file.comments, catalog, sink, authors)
         for workflow in unique(file.workflows, "workflow", sink)
     ]
     found = allow(source, file.comments, sink)
@@ -68,6 +71,7 @@ def compile_workflow(
     comments: Sequence[tree.Comment],
     catalog: Catalog,
     sink: Diagnostics,
+    authors: frozenset[str] = frozenset(),
 ) -> program.Workflow:
     """Compile one workflow; what did not check is missing from the result, and an error in the sink says so."""
     # names: what each name stands for
@@ -110,6 +114,7 @@ def compile_workflow(
     # warnings; behind an error, what looks unused may only not have been looked at
     for act in acts:
         warn_one_approver(act, approvals, names, sink)
+    warn_too_few_people(names, authors, sink)
     if not sink.has_errors:
         warn_unused(names, sink)
 

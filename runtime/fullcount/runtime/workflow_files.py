@@ -106,7 +106,8 @@ def compile_file(path: Path, catalog: Catalog) -> Compiled:
     """Compile one file; the diagnostics are in the answer."""
     from fullcount.compiler.pipeline import compile_source
 
-    return compile_source(read_source(path), catalog)
+    source = read_source(path)
+    return compile_source(source, catalog, frozenset({author_of(path)}))
 
 
 def compiled_workflow(path: Path, catalog: Catalog, name: str | None) -> tuple[Workflow, Mapping[str, Source]]:

@@ -5,6 +5,8 @@ import os
 import pytest
 from tests.support.workspaces import ORPHANS
 
+from fullcount.runtime.approve.identity import name_of
+
 USAGE, POLICY, WAITING, STALE = 2, 4, 5, 6
 ANA, BO, CHEN, AUTHOR = 54_001, 54_002, 54_003, 54_004
 """Users of this system who exist only by their number."""
@@ -106,6 +108,43 @@ def test_approval_that_no_longer_holds_is_given_anew_with_a_new_key(bench):
     assert bench.run("apply", planned["plan_id"]).exit == 0
     assert bench.locked() == set(ORPHANS)
     assert bench.run("verify").exit == 0
+
+
+@pytest.mark.requirement("R24", "R39")
+def test_quorum_that_the_role_can_not_fill_is_said_at_check_and_on_the_plan(bench):
+    """`check` warns of it, the plan says that it can't be approved, also where only the planner is in the way."""
+    bench.rule(quorum='2 of role "iam-admin"')
+    checked = bench.run("check")
+    assert (checked.exit, "FC408" in checked.said) == (0, True)
+    planned = bench.plan()
+    assert (
+        planned["approval"]["unreachable"]
+        == "it asks for 2 of `iam-admin`, and only 1 of the people in the role can fill that"
+    )
+    shown = bench.run("show", planned["plan_id"]).words
+    assert "this can't be approved as `[roles]` in fullcount.toml are" in shown
+    bench.configure(roles={"iam-admin": (f"uid:{bench.uid}", f"uid:{ANA}")})
+    assert "FC408" not in bench.run("check").said
+    assert bench.plan()["approval"]["unreachable"] is None
+
+
+@pytest.mark.requirement("R24", "R39")
+def test_author_is_not_counted_when_check_looks_whether_a_quorum_can_be_filled(bench):
+    """The owner of the file wrote the rule; `uid:0` and the name of that user are one person."""
+    bench.rule(quorum='1 of role "iam-admin" not by author')
+    bench.configure(roles={"iam-admin": (f"uid:{bench.uid}",)})
+    assert "FC408" in bench.run("check").said
+    bench.rule(quorum='2 of role "iam-admin"')
+    bench.configure(roles={"iam-admin": (f"uid:{bench.uid}", name_of(bench.uid))})
+    assert "FC408" in bench.run("check").said
+
+
+@pytest.mark.requirement("R24", "R39")
+def test_empty_role_is_an_error_at_check(bench):
+    """Nobody can approve, so nothing is planned."""
+    bench.configure(roles={"iam-admin": ()})
+    assert "FC409" in bench.run("check").said
+    assert bench.run("plan", "workflows/disable_orphans.fcw").exit == 1
 
 
 @pytest.mark.requirement("R24")

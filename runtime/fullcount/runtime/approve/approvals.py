@@ -45,6 +45,8 @@ class ApprovalStatus:
     ended_because: str | None = None
     broken: str | None = None
     """Why an approval that was complete no longer holds: somebody who was counted may no longer approve."""
+    unreachable: str | None = None
+    """Why it can't be completed as the roles are now, whoever agrees."""
 
     @property
     def missing(self) -> int:
@@ -118,4 +120,5 @@ def _status(plan: StoredPlan, electorate: Electorate, round_: Round) -> Approval
         expires_at=expires_at,
         ended_because=round_.ended_because,
         broken=broken,
+        unreachable=None if approved else electorate.unreachable(uids),
     )

@@ -99,6 +99,7 @@ def status_document(status: ApprovalStatus) -> dict[str, Any]:
         "missing": status.missing,
         "expires_at": None if status.expires_at is None else status.expires_at.isoformat(),
         "broken": status.broken,
+        "unreachable": status.unreachable,
         "quorums": [
             {
                 "role": quorum.role,

@@ -77,19 +77,20 @@ def check(
 
 def _check(path: Path, catalog: Catalog, *, fix: bool, unsafe: bool) -> _Checked:
     from fullcount.compiler.pipeline import compile_source
-    from fullcount.runtime.workflow_files import read_source, replace_text
+    from fullcount.runtime.workflow_files import author_of, read_source, replace_text
 
     source = read_source(path)
-    compiled = compile_source(source, catalog)
+    authors = frozenset({author_of(path)})
+    compiled = compile_source(source, catalog, authors)
     if not fix or all(found.fix is None for found in compiled.diagnostics):
         return _Checked(path, compiled, ())
     from fullcount.dsl.fixes import fix_all
 
-    fixed = fix_all(source, lambda text: compile_source(text, catalog).diagnostics, unsafe=unsafe)
+    fixed = fix_all(source, lambda text: compile_source(text, catalog, authors).diagnostics, unsafe=unsafe)
     if not fixed.applied:
         return _Checked(path, compiled, ())
     replace_text(path, fixed.source.text)
-    return _Checked(path, compile_source(fixed.source, catalog), fixed.applied)
+    return _Checked(path, compile_source(fixed.source, catalog, authors), fixed.applied)
 
 
 def _report(results: list[_Checked], form: Format, *, failed: bool) -> None:

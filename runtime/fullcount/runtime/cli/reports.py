@@ -69,6 +69,7 @@ def review_status(plan: StoredPlan, approval: ApprovalStatus | None, person: Per
     return ReviewStatus(
         state=state,
         broken=approval.broken,
+        unreachable=approval.unreachable,
         quorums=tuple(
             QuorumView(
                 needed=quorum.needed,
@@ -111,6 +112,8 @@ def approval_report(plan: StoredPlan, approval: ApprovalStatus | None) -> Render
         )
         if approval.broken is not None:
             lines.append(f"  the approval no longer holds: {approval.broken}")
+        if approval.unreachable is not None:
+            lines.append(f"  it can't be completed as the roles are: {approval.unreachable}")
         if approval.ended_because is not None:
             lines.append(f"  {approval.ended_because}")
     return Text("\n".join(lines))

@@ -39,6 +39,8 @@ class ReviewStatus:
     approved_at: datetime | None = None
     broken: str | None = None
     """Why an approval that was complete no longer holds."""
+    unreachable: str | None = None
+    """Why it can't be completed as the roles are now, whoever agrees."""
 
     @property
     def needed(self) -> int:

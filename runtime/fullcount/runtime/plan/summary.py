@@ -202,6 +202,8 @@ def _waiting(status: ReviewStatus) -> tuple[str, ...]:
     parts = [f"{status.given} of {status.needed}"]
     if status.broken is not None:
         parts.append(f"its approval no longer holds: {plain(status.broken)}")
+    if status.unreachable is not None:
+        parts.append(f"this can't be approved as `[roles]` in fullcount.toml are: {plain(status.unreachable)}")
     given = [plain(name) for quorum in status.quorums for name in quorum.given]
     if len(given) > 0:
         parts.append(f"given by {', '.join(given)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -13,6 +13,7 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from fullcount.compiler.catalog import StaticCatalog
+from fullcount.runtime.approve.identity import uid_of
 from fullcount.runtime.connectors.base import Connector
 from fullcount.runtime.connectors.registry import UnknownConnectorError, connector_named
 from fullcount.runtime.workspace.errors import SettingError, WorkspaceError, did_you_mean, from_validation
@@ -63,6 +64,27 @@ class _RolesOnly(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     roles: dict[_Name, list[_Member]] = {}
+
+
+class _People(Mapping[str, frozenset[str]]):
+    """Who is in each role, each person once: a name and the number it stands for are one. Looked up when asked for.
+
+    A name that this system does not know stands for itself: a workspace is often checked where its people have no
+    account.
+    """
+
+    def __init__(self, roles: Mapping[str, list[str]]) -> None:
+        self._roles = roles
+
+    def __getitem__(self, role: str) -> frozenset[str]:
+        found = ((member, uid_of(member)) for member in self._roles[role])
+        return frozenset(member if uid is None else f"uid:{uid}" for member, uid in found)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._roles)
+
+    def __len__(self) -> int:
+        return len(self._roles)
 
 
 class Workspace:
@@ -150,6 +172,7 @@ class Workspace:
             {name: connector.resources(name, config) for name, (connector, config) in self._sources.items()},
             tuple(self._file.exemptions),
             tuple(self._file.roles),
+            _People(self._file.roles),
         )
 
     def exemptions(self, list_name: str) -> tuple[Exemption, ...]:
