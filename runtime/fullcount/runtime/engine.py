@@ -248,9 +248,11 @@ class Engine:
         refusals = tuple(walked.refusals.values())
         stored = planning.stored
         if stored is None:
-            would = prevented(
-                request.workflow, request.proposal, list(envelopes.values()), self.snapshots, planning.bindings
-            )
+            would = None
+            if any(refusal.ground is Ground.EVIDENCE for refusal in refusals):
+                would = prevented(
+                    request.workflow, request.proposal, list(envelopes.values()), self.snapshots, planning.bindings
+                )
             return PlanEnd(planning.run_id, "refused", exit_of(refusals), envelopes, refusals, would)
         approval = next((e for e in walked.evidence.values() if isinstance(e, ApprovalStatus)), None)
         state, ended = plan_state(stored, approval)

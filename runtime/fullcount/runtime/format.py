@@ -148,3 +148,14 @@ def _calendar(write: Any, otherwise: str) -> str:
         return str(write())
     except OverflowError:
         return otherwise
+
+
+def parameter(known: Any) -> str:
+    """Return a parameter's value in JSON for people; not yet harmless."""
+    match known:
+        case bool():
+            return "yes" if known else "no"
+        case list() | tuple():
+            return ", ".join(parameter(part) for part in known)
+        case _:
+            return str(known)

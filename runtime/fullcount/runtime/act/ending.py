@@ -14,6 +14,7 @@ from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.evidence.refusal import Finding, Ground
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.plan.document import PlanRow
+from fullcount.runtime.store.errors import StoreError
 from fullcount.runtime.store.views import LedgerEntry
 
 UNDECIDED = "FC767"
@@ -44,6 +45,8 @@ def exit_of(finding: Finding) -> Exit:
 
 def finding_of(error: FullcountError) -> Finding:
     """Return an error that a person can do something about as a finding."""
+    if isinstance(error, StoreError):
+        return error.finding
     return Finding(code=error.code, message=error.message, ways_on=(error.help,) if error.help else ())
 
 

@@ -42,8 +42,10 @@ async def _run(run: Run, say: Callable[[str], None]) -> ApplyEnd:
     return await run(stop, tell)
 
 
-def end_document(end: ApplyEnd) -> dict[str, Any]:
-    """Return the end of an apply or undo as JSON: every row with its outcome."""
+def end_document(end: ApplyEnd, verb: str) -> dict[str, Any]:
+    """Return the end of an apply or undo as JSON: every row with its outcome. `verb`: `apply` or `undo`."""
+    from fullcount.runtime.cli.reports import steps_of
+
     report = end.report
     return {
         "plan_id": end.plan.document.plan_id,
@@ -58,6 +60,7 @@ def end_document(end: ApplyEnd) -> dict[str, Any]:
             "sums_hold": report.sums_hold,
             "repeated": report.repeated,
             "stopped_by": None if report.stopped_by is None else report.stopped_by.model_dump(mode="json"),
+            "next_steps": list(steps_of(report, verb)),
             "moved": len(report.moved),
             "rows": [_row(row) for row in report.rows],
         },

@@ -17,12 +17,13 @@ from fullcount.runtime.approve.approvals import ApprovalStatus
 from fullcount.runtime.approve.identity import Person, name_of, uid_of
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.engine import ApplyEnd, PlanEnd
-from fullcount.runtime.evidence.refusal import Finding
+from fullcount.runtime.evidence.refusal import Ground
 from fullcount.runtime.journal.entry import Head
 from fullcount.runtime.plan.digest import short_digest
+from fullcount.runtime.plan.next_steps import next_steps
 from fullcount.runtime.plan.review import AppliedView, QuorumView, ReviewStatus
 from fullcount.runtime.plan.text import render_plan
-from fullcount.runtime.plan.text_outcome import render_applied, render_refusal
+from fullcount.runtime.plan.text_outcome import NOT_DONE, render_applied, render_refusal
 from fullcount.runtime.store.views import StoredPlan
 
 ATTENTION = 12
@@ -141,13 +142,31 @@ def _acted(end: ApplyEnd, head: Head, *, verb: str, again: str) -> RenderableTyp
             at=datetime.now(UTC),
             proposal=document.proposal,
             exit_code=int(end.exit),
+            meaning=NOT_DONE,
+            next_step=_after_refusal(end),
         )
     view = render_applied(applied_view(end.report, end.plan, head, verb), exit_code=int(end.exit))
     return Group(Text(again, style="bold"), view) if end.report.repeated else view
 
 
-def _with_ways(finding: Finding) -> str:
-    return "; ".join((finding.message, *finding.ways_on))
+def _after_refusal(end: ApplyEnd) -> str | None:
+    """Return what is to be known of the approval that the plan has, where its evidence no longer carries it."""
+    if all(refusal.ground is not Ground.EVIDENCE for refusal in end.refusals):
+        return None
+    return "plan again: if the new plan is the same in every row, it keeps this plan's approval until that expires"
+
+
+def steps_of(report: ApplyReport, verb: str) -> tuple[str, ...]:
+    """Return what to do about a run that did not come to its end. `verb`: `apply` or `undo`."""
+    return next_steps(
+        report.plan_id,
+        verb=verb,
+        stopped_by=report.stopped_by,
+        not_started=report.counts[Outcome.NOT_STARTED],
+        unknown=report.counts[Outcome.UNKNOWN],
+        planned=report.candidates,
+        left_alone=report.counts[Outcome.REFUSED] + report.counts[Outcome.FAILED],
+    )
 
 
 def applied_view(report: ApplyReport, plan: StoredPlan, head: Head, verb: str) -> AppliedView:
@@ -157,7 +176,12 @@ def applied_view(report: ApplyReport, plan: StoredPlan, head: Head, verb: str) -
         for row in report.rows
         if row.outcome is Outcome.CHANGED
     )
-    otherwise = [row for row in report.rows if row.outcome not in {Outcome.DONE, Outcome.NOT_STARTED}]
+    otherwise = [
+        row
+        for row in report.rows
+        if row.outcome not in {Outcome.DONE, Outcome.NOT_STARTED}
+        or (row.outcome is Outcome.NOT_STARTED and row.detail != "")
+    ]
     act = plan.document.act
     undoable = verb == "done" and act is not None and act["undo"] is not None
     return AppliedView(
@@ -166,7 +190,8 @@ def applied_view(report: ApplyReport, plan: StoredPlan, head: Head, verb: str) -
         planned=report.candidates,
         counts=report.counts,
         changed=dict(changed),
-        stopped_by=None if report.stopped_by is None else _with_ways(report.stopped_by),
+        stopped_by=None if report.stopped_by is None else report.stopped_by.message,
+        next_steps=steps_of(report, "undo" if verb == "undone" else "apply"),
         undo_command=f"fullcount undo {report.plan_id}" if undoable and report.counts.get(Outcome.DONE, 0) else None,
         journal_head=f"{short_digest(head.hash)} (entry {fmt.count(head.seq)})",
         attention=tuple(

@@ -7,7 +7,7 @@ and never take a part that was not handed to it as empty.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -264,6 +264,7 @@ def _document(
             f"the certificate of `{proposal.inventory}` is over {certificates[0].rows} rows,"
             f" its snapshot has {counts.read}"
         )
+    parameters = {param.name: _parameter(inputs.bindings.params, param.name, param.type) for param in workflow.params}
     doc = sealed(
         PlanDocument(
             plan_id=inputs.plan_id,
@@ -278,9 +279,7 @@ def _document(
             rule=proposal.where_text,
             program_digest=program_digest(workflow),
             program=workflow_to_document(workflow),
-            parameters={
-                param.name: _parameter(inputs.bindings.params, param.name, param.type) for param in workflow.params
-            },
+            parameters=parameters,
             engine_version=inputs.engine_version,
             connector_versions=dict(inputs.connector_versions),
             target={source: dict(facts_) for source, facts_ in inputs.target.items()},
@@ -301,7 +300,7 @@ def _document(
             undecided=tuple(sorted(undecided, key=lambda row: tuple(map(str, row.key)))),
             kept=kept,
             sensitivity=near,
-            since=_since(inputs.previous, rows),
+            since=_since(inputs.previous, rows, parameters, proposal.where_text),
             notes=notes,
             merkle_root="",
             digest="",
@@ -319,7 +318,9 @@ def _parameter(params: Mapping[str, Value], name: str, of: Type) -> Any:
     return to_json(params[name], of)
 
 
-def _since(previous: PlanDocument | None, rows: Sequence[PlanRow]) -> Since | None:
+def _since(
+    previous: PlanDocument | None, rows: Sequence[PlanRow], parameters: Mapping[str, Any], rule: str
+) -> Since | None:
     if previous is None:
         return None
     before = {_hashable(row.key) for row in previous.rows}
@@ -329,7 +330,20 @@ def _since(previous: PlanDocument | None, rows: Sequence[PlanRow]) -> Since | No
         created_at=previous.created_at,
         new=len(after - before),
         gone=len(before - after),
+        differs=tuple(_differs(previous, parameters, rule)),
     )
+
+
+def _differs(previous: PlanDocument, parameters: Mapping[str, Any], rule: str) -> Iterator[str]:
+    """Return how the question of the plan before was another one."""
+    then = previous.parameters
+    for name in sorted({*then, *parameters}):
+        if name not in then:
+            yield f"without {name}"
+        elif name not in parameters or then[name] != parameters[name]:
+            yield f"{name} was {fmt.parameter(then[name])}"
+    if previous.rule != rule:
+        yield "the rule was another"
 
 
 def _act(act: program.Act) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from decimal import InvalidOperation
 from typing import Any, Final
@@ -111,6 +112,16 @@ def short_digest(digest: str) -> str:
     """Return the form for people, `7f3a-91c2`. Never enough to decide by."""
     hexadecimal = digest.removeprefix(_PREFIX)
     return f"{hexadecimal[:4]}-{hexadecimal[4:8]}"
+
+
+SHORTEST: Final = 8
+"""How many characters of a digest name it, when a person gives it: as many as `short_digest` shows."""
+
+
+def digest_begins(given: str) -> str | None:
+    """Return the hexadecimal beginning that a person gave, in any form in which digests are shown; None for others."""
+    begins = given.strip().lower().removeprefix(_PREFIX).replace("-", "", 1)
+    return begins if re.fullmatch(r"[0-9a-f]{1,64}", begins) else None
 
 
 def plan_digest(doc: PlanDocument) -> str:

@@ -105,6 +105,8 @@ class Since(Wire):
     created_at: AwareDatetime
     new: int
     gone: int
+    differs: tuple[str, ...] = ()
+    """What else was different then, so that the numbers are not those of the world alone: `idle was 90d`."""
 
 
 class Sums(Wire):

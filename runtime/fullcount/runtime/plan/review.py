@@ -64,6 +64,7 @@ class AppliedView:
     counts: Mapping[Outcome, int]
     changed: Mapping[str, int] = field(default_factory=dict)
     stopped_by: str | None = None
+    next_steps: tuple[str, ...] = ()
     undo_command: str | None = None
     journal_head: str | None = None
     journal_verified: bool | None = None

@@ -130,7 +130,7 @@ def summarise(doc: PlanDocument, status: ReviewStatus, rows: int | None = None) 
             Group(plain(g.reason), g.count, tuple(fmt.key(key, KEY_WIDTH) for key in g.examples)) for g in doc.kept
         ),
         rule=one_line(doc.rule),
-        parameters=tuple((plain(name), plain(_word(value))) for name, value in sorted(doc.parameters.items())),
+        parameters=tuple((plain(name), plain(fmt.parameter(value))) for name, value in sorted(doc.parameters.items())),
         columns=tuple(_heading(label) for label in labels),
         rows=tuple(_row_line(row, labels) for row in doc.rows[:rows]),
         near=tuple(
@@ -319,8 +319,9 @@ def _since(doc: PlanDocument) -> str | None:
     if doc.since is None:
         return None
     new, gone = doc.since.new, doc.since.gone
+    then = f", when {' and '.join(plain(part) for part in doc.since.differs)}" if doc.since.differs else ""
     return (
-        f"since {fmt.moment(doc.since.created_at)}:"
+        f"since {fmt.moment(doc.since.created_at)}{then}:"
         f" {'+' if new > 0 else ''}{fmt.count(new)} new, {'-' if gone > 0 else ''}{fmt.count(gone)} gone"
     )
 
@@ -372,13 +373,3 @@ def _act(act: dict[str, Any] | None) -> tuple[tuple[str, str], ...]:
     lines.append(("pace", ", ".join(pace)))
     lines.append(("stops", str(act.get("stop") or "only when told to")))
     return tuple((name, plain(text)) for name, text in lines)
-
-
-def _word(value: Any) -> str:
-    match value:
-        case bool():
-            return "yes" if value else "no"
-        case list() | tuple():
-            return ", ".join(_word(part) for part in value)
-        case _:
-            return str(value)

@@ -20,7 +20,6 @@ from fullcount.runtime.connectors.base import ActCall, ActResult, Outcome, Sourc
 from fullcount.runtime.connectors.sql.config import SqlConfig
 from fullcount.runtime.connectors.sql.database import LANES, Database, Lanes, reading
 from fullcount.runtime.connectors.sql.described import Descriptions
-from fullcount.runtime.connectors.sql.errors import source_error
 from fullcount.runtime.connectors.sql.identity import identity
 from fullcount.runtime.connectors.sql.precondition import delete_took_effect, update_took_effect
 from fullcount.runtime.connectors.sql.reach import Reaches
@@ -94,4 +93,4 @@ class SqlActor:
             async with self._lanes.lane() as lane:
                 return await lane.run(reading(self._database, work))
         except DBAPIError as error:
-            raise source_error(error, doing, secret=self._database.secret) from None
+            raise self._database.failed(error, doing) from None

@@ -15,7 +15,6 @@ from fullcount.runtime.connectors.base import Collateral, Existence, Matches, Qu
 from fullcount.runtime.connectors.sql.config import SqlConfig, can_look_up
 from fullcount.runtime.connectors.sql.database import Database, Lane, Lanes, reading
 from fullcount.runtime.connectors.sql.described import Described, Descriptions
-from fullcount.runtime.connectors.sql.errors import source_error
 from fullcount.runtime.connectors.sql.identity import identity
 from fullcount.runtime.connectors.sql.pushdown import not_as_declared
 from fullcount.runtime.connectors.sql.reach import Reaches, collateral
@@ -63,7 +62,7 @@ class SqlReader:
                     lambda connection: open_scan(connection, self._database, question, settings, self._values)
                 )
             except DBAPIError as error:
-                raise source_error(error, f"reading {settings.table}", secret=self._database.secret) from None
+                raise self._database.failed(error, f"reading {settings.table}") from None
             yield SqlScan(self._database, lane, question, self._values, opened)
         finally:
             await lane.close()
@@ -144,7 +143,7 @@ class SqlReader:
             async with self._lanes.lane() as lane:
                 return await lane.run(reading(self._database, work))
         except DBAPIError as error:
-            raise source_error(error, doing, secret=self._database.secret) from None
+            raise self._database.failed(error, doing) from None
 
     def _may_equal(self, table: Rows, field: str, value: Value) -> ColumnElement[bool]:
         """Return the test for rows whose field has this value, or none, or on SQLite one of another type."""
