@@ -18,6 +18,7 @@ from tests.support.acting import Orphans
 from ulid import ULID
 
 from fullcount.compiler.document import workflow_from_document
+from fullcount.compiler.program import Protection
 from fullcount.runtime.act.apply import apply_plan
 from fullcount.runtime.act.context import ApplyContext, ApplyReport
 from fullcount.runtime.act.undo import undo_plan
@@ -62,6 +63,8 @@ class Stage:
         self.store = Store.open(self.url, clock=self.world.clock)
         self.snapshots = SnapshotStore(folder / "snapshots")
         self.lists: dict[str, tuple[Exemption, ...]] = {"exemptions": ()}
+        self.protections: tuple[Protection, ...] = ()
+        """What the workspace protects by now."""
         self.versions = {"engine": ENGINE, "fake": "1"}
 
     @property
@@ -149,6 +152,7 @@ class Stage:
             resources=self.world.resources,
             snapshots=self.snapshots,
             exemptions=lambda name: self.lists[name],
+            protections=lambda: self.protections,
             versions=self.versions,
             clock=self.world.clock,
             monotonic=self.world.clock.monotonic,

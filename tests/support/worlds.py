@@ -59,15 +59,17 @@ class Case:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The three truths of one object."""
+    """The truths of one object."""
 
     in_scope: Truth
     rule: Truth
     excepted: Truth
+    protected: Truth = False
 
     @property
     def selected(self) -> bool:
-        return self.in_scope is True and self.rule is True and self.excepted is False
+        kept = self.excepted is not False or self.protected is not False
+        return self.in_scope is True and self.rule is True and not kept
 
 
 def inventory(name: str, fields: Mapping[str, FieldType], scope: ir.Expr | None = None) -> program.Inventory:
@@ -94,6 +96,7 @@ def rule_of(
     *,
     scope: ir.Expr | None = None,
     excepts: Sequence[ir.Expr] = (),
+    protections: Sequence[ir.Expr] = (),
 ) -> Rule:
     """A workflow whose one proposal selects rows `a` of `base`."""
     inventories = {name: inventory(name, f, scope if name == "base" else None) for name, f in schema.items()}
@@ -107,6 +110,7 @@ def rule_of(
         show=(),
         uses=(),
         where_text="",
+        protections=tuple(program.Protection(f"p{n}", each, "because") for n, each in enumerate(protections)),
     )
     workflow = program.Workflow("w", "", "o", None, (), inventories, {}, (proposal,), (), ())
     return Rule(workflow, proposal)
@@ -122,12 +126,14 @@ def rules(draw: st.DrawFn, depth: int = 3) -> Rule:
     condition = draw(st.sampled_from((simple, truth)))
     number = draw(st.sampled_from((0, 0, 0, 0, 0, 1, 1, 2)))
     excepts = [condition(draw, Scope(schema, row.rows, 1)) for _ in range(number)]
-    return rule_of(schema, shape(draw, row), scope=scope, excepts=excepts)
+    number = draw(st.sampled_from((0, 0, 0, 0, 1, 1, 2)))
+    protections = [simple(draw, Scope(schema, row.rows, 0)) for _ in range(number)]
+    return rule_of(schema, shape(draw, row), scope=scope, excepts=excepts, protections=protections)
 
 
 def relevant(rule: Rule) -> dict[str, dict[str, FieldType]]:
     """The fields that matter: only these are given values, so that small examples stay small."""
-    read = facts.fields_read(ir.And((rule.scope, rule.proposal.where, *(e.condition for e in rule.proposal.excepts))))
+    read = facts.fields_read(ir.And((rule.scope, *rule.proposal.deciding)))
     return {
         name: {f: t for f, t in found.fields.items() if f in read.get(name, ()) or f == ROW_ID}
         for name, found in rule.workflow.inventories.items()
@@ -200,14 +206,17 @@ def cases(draw: st.DrawFn, depth: int = 3) -> Case:
 def verdicts(rule: Rule, view: View, *, compiler=compile_truth, world: World | None = None) -> dict[int, Verdict]:
     """What the closure lowering says of each base row of a view, by row id."""
     proposal = rule.proposal
-    excepts = tuple(e.condition for e in proposal.excepts)
+    none = ir.Const(False, ir.TRUE.type)
     scope, where = compiler(rule.scope, BINDINGS), compiler(proposal.where, BINDINGS)
-    excepted = compiler(ir.Or((ir.Const(False, ir.TRUE.type), *excepts)), BINDINGS)
+    excepted = compiler(ir.Or((none, *proposal.exemptions)), BINDINGS)
+    protected = compiler(ir.Or((none, *(each.condition for each in proposal.protections))), BINDINGS)
     held = HeldWorld(view) if world is None else world
     found = {}
     for row in view[proposal.inventory].rows:
         env = {proposal.row: row}
-        found[row[ROW_ID].value] = Verdict(scope({ir.SELF: row}, held), where(env, held), excepted(env, held))
+        found[row[ROW_ID].value] = Verdict(
+            scope({ir.SELF: row}, held), where(env, held), excepted(env, held), protected(env, held)
+        )
     return found
 
 

@@ -24,6 +24,7 @@ class Place(Enum):
     EXPECT = "an `expect`"
     SHOW = "`show`"
     ARGUMENT = "an argument of an operation"
+    PROTECT = "a protection"
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,9 @@ def _bind(decl: tree.InventoryDecl, catalog: Catalog, sink: Diagnostics) -> Boun
     return BoundInventory(decl, resource, fields, failed)
 
 
-Named = TypeVar("Named", tree.ParamDecl, tree.InventoryDecl, tree.ProposeDecl, tree.FieldDecl, tree.Workflow)
+Named = TypeVar(
+    "Named", tree.ParamDecl, tree.InventoryDecl, tree.ProposeDecl, tree.FieldDecl, tree.ProtectDecl, tree.Workflow
+)
 
 
 def unique(declarations: Iterable[Named], what: str, sink: Diagnostics) -> list[Named]:

@@ -22,6 +22,7 @@ from fullcount.compiler.environment import Context
 from fullcount.compiler.expressions import Checker
 from fullcount.compiler.names import resolve_names, unique
 from fullcount.compiler.promises import read_promises
+from fullcount.compiler.protections import Protections, check_protections, protect_workflow, refuse_strays
 from fullcount.compiler.report import error
 from fullcount.compiler.requirements import check_requirements
 from fullcount.compiler.schedule import check_schedule
@@ -41,23 +42,40 @@ class Compiled:
     sources: Mapping[str, Source]
 
 
-def compile_source(source: Source, catalog: Catalog) -> Compiled:
-    """Compile one file against the sources of a workspace."""
+def compile_source(source: Source, catalog: Catalog, *, protections: Protections | None = None) -> Compiled:
+    """Compile one file against the sources of a workspace, under the protections of that workspace.
+
+    None: no workspace is known, and the file's own protections are all there are. With a mistake among the protections
+    nothing compiles: nobody could say what is protected.
+    """
     file, sink = parse(source)
     sources = {source.name: source}
+    if protections is not None and protections.diagnostics.has_errors:
+        sources |= protections.sources
+        for finding in protections.diagnostics:
+            sink.add(finding)
     if file is None or sink.has_errors:
         return Compiled(None, sink, sources)
-    if len(file.workflows) == 0:
+    if protections is None:
+        protections = check_protections([(file, source)], catalog, sink)
+    elif source.name not in protections.sources:
+        refuse_strays(file, sink)
+    if len(file.workflows) == 0 and len(file.protects) == 0:
         error(sink, "FC124", "this file declares no workflow", file.span, help="write `workflow name { … }`")
     made = [
         compile_workflow(workflow, source, file.comments, catalog, sink)
         for workflow in unique(file.workflows, "workflow", sink)
     ]
-    return Compiled(_program(made, sink), sink, sources)
+    return Compiled(_program(made, protections, sink), sink, sources)
 
 
-def _program(workflows: Sequence[program.Workflow], sink: Diagnostics) -> program.Program | None:
-    return None if sink.has_errors else program.Program(tuple(workflows))
+def _program(
+    workflows: Sequence[program.Workflow], protections: Protections, sink: Diagnostics
+) -> program.Program | None:
+    """Make the program of workflows that all checked; from here on the protections are part of each."""
+    if sink.has_errors:
+        return None
+    return program.Program(tuple(protect_workflow(workflow, protections) for workflow in workflows))
 
 
 def compile_workflow(

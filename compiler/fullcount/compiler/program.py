@@ -89,6 +89,19 @@ class Exemption:
 
 
 @dataclass(frozen=True, slots=True)
+class Protection:
+    """What keeps an object whatever the rule says, unless `condition` (over the base row) is proven false for it.
+
+    It comes from the workspace, not from the workflow, which can't say anything against it.
+    """
+
+    name: str
+    condition: ir.Expr
+    because: str
+    span: Span = field(default=ir.NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Shown:
     """An expression that reviewers see for each row, with its source text as the label."""
 
@@ -111,6 +124,17 @@ class Proposal:
     where_text: str
     """The rule as written, for people."""
     span: Span = field(default=ir.NOWHERE, compare=False)
+    protections: tuple[Protection, ...] = ()
+
+    @property
+    def exemptions(self) -> tuple[ir.Expr, ...]:
+        """The conditions of `except when`."""
+        return tuple(each.condition for each in self.excepts if each.condition is not None)
+
+    @property
+    def deciding(self) -> tuple[ir.Expr, ...]:
+        """Every expression that decides whether an object is proposed, besides the scope of its inventory."""
+        return (self.where, *self.exemptions, *(each.condition for each in self.protections))
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,16 +112,18 @@ def _can_aggregate(checker: Checker, node: tree.AggregateExpr, place: tree.Expr,
 def _enter(checker: Checker, node: tree.Quantified | tree.AggregateExpr, env: Env) -> tuple[BoundInventory, Env] | None:
     """Return the inventory and the surroundings inside the quantifier."""
     context = checker.context
-    inventory = context.names.inventory(node.inventory, context.sink)
     if env.place is not Place.RULE:
         error(
             context.sink,
             "FC211",
             f"{env.place.value} can't look into another inventory",
             node.span,
-            help="say it in the `where` of the proposal",
+            help="say it in the `where` of the proposal"
+            if env.place is not Place.PROTECT
+            else "say it by fields of the object itself",
         )
         return None
+    inventory = context.names.inventory(node.inventory, context.sink)
     row = node.row
     if row.text in env.rows or row.text in context.names.params:
         what = "a row of an enclosing rule" if row.text in env.rows else "a parameter"

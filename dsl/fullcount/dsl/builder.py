@@ -41,7 +41,35 @@ class Builder:
     def file(self, root: Node, comments: tuple[tree.Comment, ...]) -> tree.File:
         """Build the whole file."""
         span = self._at.source.span(0, len(self._at.source.text))
-        return tree.File(tuple(self._workflow(node) for node in subtrees(root, "workflow")), comments, span)
+        return tree.File(
+            tuple(self._workflow(node) for node in subtrees(root, "workflow")),
+            comments,
+            span,
+            protects=tuple(self._protect(node) for node in subtrees(root, "protect")),
+        )
+
+    def _protect(self, node: Node) -> tree.ProtectDecl:
+        name, row = tokens(node, "NAME")
+        (because,) = tokens(node, "STRING")
+        reason = str(self._at.literal(because).value)
+        if not reason.strip():
+            self._at.report(
+                "FC004",
+                f"protection `{name}` has no reason",
+                self._at.span(because),
+                why="whoever finds an object kept must be able to tell why, and whom to ask",
+                help=f"say it in words: `{EXAMPLES['protect']}`",
+            )
+        return tree.ProtectDecl(
+            self._at.name(name),
+            self._dotted(subtrees(node, "dotted")[0]),
+            self._at.binding(row, "row"),
+            self._expressions.selector(node.children[8]),
+            reason,
+            self._at.span(node),
+            self._at.span(node.children[0]).to(self._at.span(row)),
+            self._at.span(because),
+        )
 
     # ------------------------------------------------------------------------------------------ workflow
 

@@ -11,7 +11,7 @@ FILE: Final = "file"
 
 #: The clauses that each block takes, in canonical order. `file` is the block around everything.
 CLAUSES: Final[dict[str, tuple[str, ...]]] = {
-    FILE: ("workflow",),
+    FILE: ("protect", "workflow"),
     "workflow": ("describe", "owner", "schedule", "param", "inventory", "verify", "propose", "approve", "act"),
     "inventory": ("key", "incarnation", "fields", "scope", "deadline", "expect"),
     "propose": ("where", "except", "limit", "show"),
@@ -32,6 +32,7 @@ BLOCK_CLAUSES: Final = frozenset({"workflow", "inventory", "verify", "propose", 
 #: A short example of each clause, shown where one is missing or malformed.
 EXAMPLES: Final[dict[str, str]] = {
     "workflow": "workflow disable_orphans { … }",
+    "protect": 'protect payroll from directory.accounts as a where (a.team == "payroll") because "it pays people"',
     "describe": 'describe "what this clean-up does"',
     "owner": 'owner "iam-team"',
     "schedule": 'schedule cron "0 2 * * *" timezone "Europe/Berlin" catch up within 4h',

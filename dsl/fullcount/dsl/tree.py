@@ -394,6 +394,23 @@ class Workflow:
 
 
 @dataclass(frozen=True, slots=True)
+class ProtectDecl:
+    """`protect payroll from directory.accounts as a where (…) because "…"`: keeps what no workflow may take.
+
+    `head_span` is the part before `where`.
+    """
+
+    name: Name
+    resource: Dotted
+    row: Name
+    where: Expr
+    because: str
+    span: Span
+    head_span: Span
+    because_span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Comment:
     """A `#` comment with its text (the `#` included) and place."""
 
@@ -408,3 +425,4 @@ class File:
     workflows: tuple[Workflow, ...]
     comments: tuple[Comment, ...]
     span: Span
+    protects: tuple[ProtectDecl, ...] = ()

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from fullcount.compiler.catalog import Catalog
     from fullcount.compiler.pipeline import Compiled
     from fullcount.compiler.program import Workflow
+    from fullcount.runtime.workspace.protections import ProtectionFiles
 
 
 class MistakesError(FullcountError):
@@ -60,23 +61,34 @@ def find_files(paths: Iterable[Path]) -> list[Path]:
     return found
 
 
-def compile_file(path: Path, catalog: Catalog) -> Compiled:
-    """Compile one file; the diagnostics are in the answer."""
+def compile_file(path: Path, catalog: Catalog, protections: ProtectionFiles | None = None) -> Compiled:
+    """Compile one file under the protections of its workspace; the diagnostics are in the answer.
+
+    None: no workspace is at hand. Raises `WorkspaceError` FC614 for protections that can't be read.
+    """
     from fullcount.compiler.pipeline import compile_source
 
-    return compile_source(read_source(path), catalog)
+    source = read_source(path)
+    if protections is None:
+        return compile_source(source, catalog)
+    own_name = protections.name_of(path)
+    if own_name is not None:
+        source = Source(own_name, source.text)  # it is one of them: known by one name only
+    return compile_source(source, catalog, protections=protections.current())
 
 
-def compiled_workflow(path: Path, catalog: Catalog, name: str | None) -> tuple[Workflow, Mapping[str, Source]]:
+def compiled_workflow(
+    path: Path, catalog: Catalog, name: str | None, protections: ProtectionFiles | None = None
+) -> tuple[Workflow, Mapping[str, Source]]:
     """Compile a file that must be free of mistakes; return the workflow that is meant and the texts it came from.
 
-    Raises `MistakesError` after showing the mistakes; `UsageError` when the name is missing or wrong.
+    Raises `MistakesError` after showing the mistakes; `UsageError` when the name is missing or wrong; `WorkspaceError`.
     """
     import typer
 
     from fullcount.dsl.render import render
 
-    compiled = compile_file(path, catalog)
+    compiled = compile_file(path, catalog, protections)
     if compiled.program is None:
         typer.echo(render(compiled.diagnostics, compiled.sources, color=False), err=True)
         raise MistakesError(path)

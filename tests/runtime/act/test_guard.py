@@ -46,6 +46,7 @@ ALLOWED = GuardInputs(
     population=1000,
     acts=9,
     exemption=None,
+    protection=None,
     evidence=(EvidenceAge("accounts", NOW - timedelta(minutes=59), timedelta(hours=1)),),
     fence=7,
     fence_current=7,
@@ -82,6 +83,7 @@ REFUSED = {
     "cap by number reached": (replace(ALLOWED, acts=10), "FC759"),
     "cap by share reached": (replace(ALLOWED, cap_count=None, cap_percent=Decimal("0.9")), "FC759"),
     "plan over its cap": (replace(ALLOWED, plan_state="over_cap"), "FC759"),
+    "protected meanwhile": (replace(ALLOWED, protection="protected by `payroll`: it pays people"), "FC773"),
     "exempted meanwhile": (replace(ALLOWED, exemption="on list `exemptions`, by ana: audit"), "FC760"),
     "evidence one second too old": (
         replace(ALLOWED, evidence=(EvidenceAge("people", NOW - timedelta(hours=1, seconds=1), timedelta(hours=1)),)),
@@ -196,7 +198,14 @@ def test_acts_never_exceed_either_half_of_the_cap(count, percent, population):
 def test_undo_is_not_held_up_by_what_protects_from_acting():
     """Bringing back what was approved away needs no fresh evidence, no live approval and no cap."""
     inputs = replace(
-        ALLOWED, purpose=Purpose.UNDO, plan_state="applied", approval=None, acts=10**6, exemption="x", cap_count=0
+        ALLOWED,
+        purpose=Purpose.UNDO,
+        plan_state="applied",
+        approval=None,
+        acts=10**6,
+        exemption="x",
+        protection="x",
+        cap_count=0,
     )
     inputs = replace(inputs, evidence=(EvidenceAge("a", NOW - timedelta(days=9), timedelta(hours=1)),))
     assert guard(inputs) is None

@@ -1,8 +1,9 @@
 """The rule as one DuckDB statement over snapshots: what a plan is made of.
 
-The statement answers for each row of the base inventory, in no particular order, three truths: whether the row is in
-the inventory's scope, whether the rule selects it, and whether a condition keeps it. NULL is unknown. An object is
-selected if and only if the first two are true and the third is *false*. Semantics are those of `ir.py`, equal to
+The statement answers for each row of the base inventory, in no particular order, four truths: whether the row is in
+the inventory's scope, whether the rule selects it, whether a condition of the rule keeps it, and whether a protection
+of the workspace does. NULL is unknown. An object is selected if and only if the first two are true and the others are
+*false*. Semantics are those of `ir.py`, equal to
 `closure.py`. The statement raises no error on any data, and depends on no setting of the session.
 """
 
@@ -20,9 +21,9 @@ from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.types import BOOL
 from fullcount.compiler.values import STATE_SUFFIX
 
-__all__ = ["EXCEPTED", "IN_SCOPE", "RULE", "TRUTH", "Relation", "filter_statement", "select_statement"]
+__all__ = ["EXCEPTED", "IN_SCOPE", "PROTECTED", "RULE", "TRUTH", "Relation", "filter_statement", "select_statement"]
 
-IN_SCOPE, RULE, EXCEPTED = "$in_scope", "$rule", "$excepted"
+IN_SCOPE, RULE, EXCEPTED, PROTECTED = "$in_scope", "$rule", "$excepted", "$protected"
 """Output columns of `select_statement`, after the key's; no field can have these names."""
 
 TRUTH = "$truth"
@@ -35,16 +36,14 @@ def select_statement(
     relations: Mapping[str, Relation],
     bindings: Bindings,
 ) -> str:
-    """Return a SELECT of the base inventory's key fields (canonical values), `IN_SCOPE`, `RULE` and `EXCEPTED`.
+    """Return a SELECT of the base inventory's key fields (canonical values) and the truths of each row.
 
-    `EXCEPTED` is about `except where` conditions; a configured list of exemptions is the runtime's. Raises ValueError
+    `EXCEPTED` is about `except when` conditions; a configured list of exemptions is the runtime's. Raises ValueError
     if a snapshot is missing, or if two fields of an inventory differ in the case of letters only; KeyError for a
     parameter that is not bound.
     """
     inventory = workflow.inventories[proposal.inventory]
-    conditions = tuple(e.condition for e in proposal.excepts if e.condition is not None)
-    excepted = ir.Or(conditions) if len(conditions) > 1 else (conditions[0] if conditions else ir.Const(False, BOOL))
-    for name in {inventory.name, *facts.fields_read(ir.And((proposal.where, excepted)))}:
+    for name in {inventory.name, *facts.fields_read(ir.And(proposal.deciding))}:
         _check_names(workflow.inventories[name])
     return _statement(
         inventory,
@@ -52,9 +51,17 @@ def select_statement(
         {
             IN_SCOPE: (ir.SELF, ir.TRUE if inventory.scope is None else inventory.scope),
             RULE: (proposal.row, proposal.where),
-            EXCEPTED: (proposal.row, excepted),
+            EXCEPTED: (proposal.row, _any_of(proposal.exemptions)),
+            PROTECTED: (proposal.row, _any_of(tuple(each.condition for each in proposal.protections))),
         },
     )
+
+
+def _any_of(conditions: tuple[ir.Expr, ...]) -> ir.Expr:
+    """Return the test that some condition holds; false for none."""
+    if len(conditions) == 0:
+        return ir.Const(False, BOOL)
+    return conditions[0] if len(conditions) == 1 else ir.Or(conditions)
 
 
 def filter_statement(expr: ir.Expr, inventory: program.Inventory, relation: Relation, bindings: Bindings) -> str:

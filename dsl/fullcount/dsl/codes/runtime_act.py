@@ -165,4 +165,13 @@ CODES: tuple[Code, ...] = (
         "the plan has no act",
         "The workflow only reports: it has no `act`, so there is nothing to apply.\n\nAdd an `act` and plan again.",
     ),
+    Code(
+        "FC773",
+        "the object is protected",
+        "The workspace protects this object: a `protect` says so, or it could not be ruled out on what was read of the "
+        "object right before the act. Protections are read again before each act, so one that was added after the "
+        "approval holds as well. The object was left alone and counts as refused.\n\n"
+        "Nothing needs to be done. No workflow can take what the workspace protects; if the protection is a mistake, "
+        "have it changed where it stands, and plan again.",
+    ),
 )

@@ -86,7 +86,7 @@ async def _apply(context: ApplyContext) -> ApplyReport:
 async def _under_lease(context: ApplyContext, run_id: str, proposal: Proposal, act: Act, ended: Ended) -> None:
     try:
         async with leased(context, run_id, ended.by) as fence:
-            watch = Watch(context, proposal, Purpose.ACT, fence, act.call.source)
+            watch = Watch(context, proposal, Purpose.ACT, fence, act.call.source, bindings_of(context))
             if watch.state == PlanState.APPLIED:
                 ended.repeated = True
                 return
@@ -141,7 +141,9 @@ class _Applying:
         bindings = bindings_of(context)
         base = context.workflow.inventories[self.proposal.inventory]
         self._calls = calls_of(context, self.act.call, self.proposal, bindings)
-        self._recheck = Rechecker(context.workflow, self.proposal, bindings, _surroundings(context, self.proposal))
+        around = _surroundings(context, self.proposal)
+        protecting = self.watch.protecting
+        self._recheck = Rechecker(context.workflow, self.proposal, bindings, around, lambda: protecting.fields)
         try:
             self.watch.acting = await self.actor.identity()
         except SourceError as error:
@@ -208,7 +210,8 @@ class _Applying:
         arguments = self._calls.arguments(item.planned, found.cells)
         if isinstance(arguments, Finding):
             return Left(OutcomeEntry(item.row.key, Outcome.REFUSED, arguments.code, arguments.message))
-        return Due(item, arguments, found.cells, at)
+        expected = {name: found.cells[name] for name in self._recheck.fields}
+        return Due(item, arguments, expected, at, found.cells)
 
 
 def _left(item: Item, found: Recheck) -> OutcomeEntry:
@@ -227,9 +230,8 @@ def _surroundings(context: ApplyContext, proposal: Proposal) -> Surroundings:
     document, workflow = context.plan.document, context.workflow
     complete = {envelope.inventory for envelope in document.envelopes if envelope.complete}
     ages = {age.inventory: age for age in evidence_ages(document, proposal, workflow.verifies)}
-    conditions = [item.condition for item in proposal.excepts if item.condition is not None]
     read: dict[str, set[str]] = {}
-    for expression in (proposal.where, *conditions):
+    for expression in proposal.deciding:
         for name, fields in facts.fields_read(expression).items():
             read.setdefault(name, set()).update(fields)
     stored: dict[str, Stored] = {}

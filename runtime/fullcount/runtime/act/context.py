@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from fullcount.compiler.catalog import Resource
-from fullcount.compiler.program import Workflow
+from fullcount.compiler.program import Protection, Workflow
 from fullcount.runtime.approve.identity import Person
 from fullcount.runtime.connectors.base import Outcome, SourceActor, SourceReader
 from fullcount.runtime.evidence.refusal import Finding
@@ -66,8 +66,9 @@ class ApplyContext:
     """Everything that applying or undoing one plan needs.
 
     `workflow` is the one of the plan's own program. `resources` are by source and name. `versions` are those running
-    now: `engine`, and each source's connector by source name. `exemptions` reads a list anew at each call and raises
-    when it can't. `stop` asks the run to stop.
+    now: `engine`, and each source's connector by source name. `exemptions` reads a list anew at each call, and
+    `protections` what the workspace protects of the plan's base inventory; both raise when they can't. `stop` asks the
+    run to stop.
     """
 
     store: Store
@@ -79,6 +80,7 @@ class ApplyContext:
     resources: Mapping[tuple[str, str], Resource]
     snapshots: SnapshotFiles
     exemptions: Callable[[str], Sequence[Exemption]]
+    protections: Callable[[], tuple[Protection, ...]]
     versions: Mapping[str, str]
     clock: Callable[[], datetime] = _utc_now
     monotonic: Callable[[], float] = time.monotonic

@@ -47,12 +47,16 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """An object that was judged to be acted on: with which arguments, on which precondition. `at`: monotonic."""
+    """An object that was judged to be acted on: with which arguments, on which precondition. `at`: monotonic.
+
+    `seen` is everything that was read of it, for the guard; `expected` the part that the act is conditional on.
+    """
 
     item: Item
     arguments: Mapping[str, Value]
     expected: Row
     at: float
+    seen: Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +138,7 @@ class GroupRunner:
                 continue
             if self.stopped_by is not None:
                 continue
-            finding = guard(self.watch.inputs(answer.item.row.key, self.acts + len(due)))
+            finding = guard(self.watch.inputs(answer.item.row.key, self.acts + len(due), answer.seen))
             if finding is None and answer.item.intent is not None:
                 finding = self._same_call(answer)
             if finding is None:
@@ -191,9 +195,10 @@ class GroupRunner:
                     return again.entry if again.recorded else None
                 if self._parameters(again) != self._parameters(due):
                     return OutcomeEntry(key, Outcome.CHANGED, None, "the object changed while it waited for its turn")
+                due = again
             call = self._call(due, entry.idempotency_key)
             try:
-                result = await perform_guarded(self.actor, call, self.watch.inputs(key, acts))
+                result = await perform_guarded(self.actor, call, self.watch.inputs(key, acts, due.seen))
             except SourceError as error:
                 result = ActResult(Outcome.UNKNOWN, ActReason.OUTCOME_UNKNOWN, str(error.reason.code))
         if isinstance(result, Finding):

@@ -49,8 +49,8 @@ class GuardInputs:
     """Everything the guard looks at, read freshly for the act in question.
 
     `acts` counts the acts already made or in flight under this plan, without the one asked about. `exemption` says why
-    this object is exempted by now, if it is. `fence` is the token this run holds, `fence_current` the one that the
-    store would accept.
+    this object is exempted by now, if it is, and `protection` why it is protected. `fence` is the token this run holds,
+    `fence_current` the one that the store would accept.
     """
 
     purpose: Purpose
@@ -68,6 +68,7 @@ class GuardInputs:
     population: int
     acts: int
     exemption: str | None
+    protection: str | None
     evidence: tuple[EvidenceAge, ...]
     fence: int
     fence_current: int | None
@@ -241,6 +242,16 @@ def _exemption(given: GuardInputs) -> Finding | None:
     return Finding(code="FC760", message=f"exempted since the plan was made: {given.exemption}")
 
 
+def _protection(given: GuardInputs) -> Finding | None:
+    if given.purpose is Purpose.UNDO or given.protection is None:
+        return None
+    return Finding(
+        code="FC773",
+        message=given.protection,
+        ways_on=("leave it: no workflow takes what the workspace protects",),
+    )
+
+
 CHECKS: tuple[Callable[[GuardInputs], Finding | None], ...] = (
     _halted,
     _fence,
@@ -252,10 +263,11 @@ CHECKS: tuple[Callable[[GuardInputs], Finding | None], ...] = (
     _target,
     _evidence,
     _cap,
+    _protection,
     _exemption,
 )
 
-OBJECT_CODES: frozenset[str] = frozenset({"FC760"})
+OBJECT_CODES: frozenset[str] = frozenset({"FC760", "FC773"})
 """Findings about this one object; every other one forbids all further acts of the run."""
 
 _GROUNDS: dict[str, Ground] = {

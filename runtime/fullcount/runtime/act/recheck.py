@@ -28,7 +28,7 @@ from fullcount.compiler.program import Inventory, Proposal, Workflow
 from fullcount.compiler.values import Cell, FieldState, Row, Value, present
 from fullcount.runtime.act.live import NOTHING_KNOWN, LiveWorld, decide
 from fullcount.runtime.collect.snapshots import SnapshotCorrupt, SnapshotMissing
-from fullcount.runtime.connectors.base import Existence, Matches, Reading, SourceError, SourceReader
+from fullcount.runtime.connectors.base import Existence, Matches, SourceError, SourceReader
 from fullcount.runtime.evidence.envelope import Incompleteness
 
 
@@ -100,24 +100,34 @@ class Rechecker:
     Raises KeyError when a parameter of the rule is not bound.
     """
 
-    def __init__(self, workflow: Workflow, proposal: Proposal, bindings: Bindings, around: Surroundings) -> None:
+    def __init__(
+        self,
+        workflow: Workflow,
+        proposal: Proposal,
+        bindings: Bindings,
+        around: Surroundings,
+        also: Callable[[], Iterable[str]] = tuple,
+    ) -> None:
+        """`also` names further fields to read of each object, which decide nothing here: the guard looks at them."""
         self._inventories = workflow.inventories
         self._base = workflow.inventories[proposal.inventory]
         self._around = around
         self._row = proposal.row
         self._rule = compile_truth(proposal.where, bindings)
         self._scope: TruthOf | None = None if self._base.scope is None else compile_truth(self._base.scope, bindings)
-        conditions = [item.condition for item in proposal.excepts if item.condition is not None]
-        self._excepts = tuple(compile_truth(condition, bindings) for condition in conditions)
-        self._asked_of_base = _fields_of_base((proposal.where, *conditions), self._base)
-        self._fields = fields_to_read(self._base)
+        self._excepts = tuple(compile_truth(condition, bindings) for condition in proposal.exemptions)
+        self._asked_of_base = _fields_of_base(proposal.deciding, self._base)
+        self._also = also
+        self.fields = fields_to_read(self._base)
+        """What an act on the object is conditional on."""
         self._resource = around.resources[self._base.source, self._base.resource]
 
     async def __call__(self, planned: Planned) -> Recheck:
         """Read the object and decide again. Raises what a connector raises beyond its contract."""
         reader = self._around.reader(self._base.source)
         try:
-            reading = await reader.read(self._resource, planned.key, self._fields)
+            wanted = tuple(dict.fromkeys((*self.fields, *sorted(self._also()))))
+            reading = await reader.read(self._resource, planned.key, wanted)
         except SourceError as error:
             return Recheck(Standing.UNDECIDED, detail=_unread((error.reason,)))
         match reading.existence:
@@ -127,10 +137,9 @@ class Rechecker:
                 return Recheck(Standing.UNDECIDED, detail=_unread(reading.reasons))
             case Existence.FOUND:
                 pass
-        return await self._judge(planned, reading)
+        return await self._judge(planned, {name: reading.cells.get(name, _NOT_GIVEN) for name in wanted})
 
-    async def _judge(self, planned: Planned, reading: Reading) -> Recheck:
-        live = {name: reading.cells.get(name, _NOT_GIVEN) for name in self._fields}
+    async def _judge(self, planned: Planned, live: Row) -> Recheck:
         other = self._other_object(planned, live)
         if other is not None:
             return other

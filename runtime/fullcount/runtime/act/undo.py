@@ -96,7 +96,7 @@ async def _under_lease(
 ) -> None:
     try:
         async with leased(context, run_id, ended.by) as fence:
-            watch = Watch(context, proposal, Purpose.UNDO, fence, call.source)
+            watch = Watch(context, proposal, Purpose.UNDO, fence, call.source, bindings_of(context))
             finding = guard(watch.inputs(None, 0))
             if finding is not None:
                 ended.by(finding)
@@ -227,7 +227,7 @@ class _Undoing:
         arguments = self._calls.arguments(item.planned, {**item.planned.cells, **before})
         if isinstance(arguments, Finding):
             return Left(OutcomeEntry(key, Outcome.REFUSED, arguments.code, arguments.message))
-        return Due(item, arguments, live, at)
+        return Due(item, arguments, live, at, live)
 
     def _touched(self, key: tuple[Any, ...], before: Row, written: Mapping[str, Value], live: Row) -> Left | None:
         """Whether anybody was at the object since the act, or it can't be told."""

@@ -1,4 +1,4 @@
-"""What the guard looks at, read from the store and the workspace: plan, approval, halt, lease, exemptions, clock.
+"""What the guard looks at: plan, approval, halt and lease in the store; exemptions and protections in the workspace.
 
 `Watch.look` is one read transaction, so that all of it belongs to one instant. What was read is used for a fifth of a
 second at the most, also within a group of acts: after that the next act looks again.
@@ -16,10 +16,13 @@ from sqlalchemy import select
 from sqlalchemy.orm import defer
 
 from fullcount.compiler.claims import Fresh
+from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.program import Proposal
+from fullcount.compiler.values import Row
 from fullcount.runtime.act.context import ApplyContext
 from fullcount.runtime.act.exempted import exempted
 from fullcount.runtime.act.guard import ApprovalFacts, EvidenceAge, GuardInputs, Purpose
+from fullcount.runtime.act.protected import Protecting
 from fullcount.runtime.plan.document import PlanDocument
 from fullcount.runtime.store import controls, leases, tables
 from fullcount.runtime.store.errors import FenceLost
@@ -91,8 +94,10 @@ class Watch:
         purpose: Purpose,
         fence: Fence,
         source: str,
+        bindings: Bindings,
     ) -> None:
         document = context.plan.document
+        self.protecting = Protecting(proposal, context.protections, bindings)
         self._context = context
         self._purpose = purpose
         self._fence = fence
@@ -122,9 +127,14 @@ class Watch:
         self._looked_at = context.monotonic()
         self._standing = standing(context.store, context.plan.document.plan_id, self._fence)
         self._exemptions = [entry for name in self._lists for entry in context.exemptions(name)]
+        if self._purpose is Purpose.ACT:
+            self.protecting.look()
 
-    def inputs(self, key: tuple[Any, ...] | None, acts: int) -> GuardInputs:
-        """Return what the guard looks at for an act on the object with this key (None: for any act at all)."""
+    def inputs(self, key: tuple[Any, ...] | None, acts: int, seen: Row | None = None) -> GuardInputs:
+        """Return what the guard looks at for an act on the object with this key (None: for any act at all).
+
+        `seen` is what was read of the object right before; what is missing in it is not known.
+        """
         context, document = self._context, self._context.plan.document
         if context.monotonic() - self._looked_at > LOOK_SECONDS:
             self.look()
@@ -145,6 +155,7 @@ class Watch:
             population=document.sums.inventory,
             acts=acts,
             exemption=None if key is None else exempted(self._exemptions, key, document.workflow, at),
+            protection=None if key is None else self.protecting.why({} if seen is None else seen),
             evidence=self._evidence,
             fence=self._fence.token,
             fence_current=self._standing.fence_current,

@@ -25,12 +25,14 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Compile workflows and report every mistake."""
+    from fullcount.dsl.diagnostics import Diagnostic, Diagnostics
     from fullcount.dsl.render import render, to_json
     from fullcount.runtime.workflow_files import UsageError, compile_file, find_files
     from fullcount.runtime.workspace import Workspace
 
     workspace = Workspace.load(Path.cwd())
-    files = find_files(paths or [workspace.root / "workflows"])
+    protections = workspace.protections
+    files = find_files(paths or [workspace.root / "workflows", *protections.paths()])
     if not files:
         raise UsageError(
             "FC692",
@@ -38,7 +40,7 @@ def check(
             help="name a file or folder, or make a first workflow with `fullcount init`",
         )
     catalog = workspace.catalog()
-    results = [(path, compile_file(path, catalog)) for path in files]
+    results = [(path, compile_file(path, catalog, protections)) for path in files]
     failed = any(compiled.diagnostics.has_errors for _, compiled in results)
     workflows = [
         workflow for _, compiled in results if compiled.program is not None for workflow in compiled.program.workflows
@@ -49,13 +51,23 @@ def check(
         ]
         typer.echo(json.dumps({"ok": not failed, "files": reports, "schedules": _schedules_json(workflows)}, indent=2))
     else:
+        said: set[Diagnostic] = set()  # mistakes in the protections are found with every file, and said once
         for _, compiled in results:
-            if len(compiled.diagnostics):
-                typer.echo(render(compiled.diagnostics, compiled.sources, color=_colour()))
+            fresh = Diagnostics()
+            for finding in compiled.diagnostics:
+                if finding not in said:
+                    fresh.add(finding)
+            said.update(fresh)
+            if len(fresh):
+                typer.echo(render(fresh, compiled.sources, color=_colour()))
         for workflow in workflows:
             _say_schedule(workflow)
         if not failed:
-            typer.echo(f"checked {_count(len(files), 'file')}, {_count(len(workflows), 'workflow')}: no mistakes")
+            held = len(protections.current().declared)
+            guarded = f", {_count(held, 'protection')}" if held > 0 else ""
+            typer.echo(
+                f"checked {_count(len(files), 'file')}, {_count(len(workflows), 'workflow')}{guarded}: no mistakes"
+            )
     raise typer.Exit(int(Exit.ERROR if failed else Exit.DONE))
 
 

@@ -30,7 +30,7 @@ def plan(
     from fullcount.runtime.workflow_files import UsageError, author_of, compiled_workflow
 
     with session() as here, progress_line(quiet=as_json) as say:
-        chosen, sources = compiled_workflow(file, here.workspace.catalog(), workflow)
+        chosen, sources = compiled_workflow(file, here.workspace.catalog(), workflow, here.workspace.protections)
         proposed = one_proposal(chosen, proposal)
         try:
             params = bind_params(chosen, given_params(param or []))

@@ -33,14 +33,15 @@ from fullcount.runtime.plan.document import (
     Measurement,
     PlanDocument,
     PlanRow,
+    ProtectionDoc,
     Since,
     Sums,
     UndecidedRow,
 )
 from fullcount.runtime.plan.errors import PlanError, SumsError
-from fullcount.runtime.plan.evaluate import Candidate, Counts, Evaluation
+from fullcount.runtime.plan.evaluate import Candidate, Counts, Evaluation, perhaps_protected_by, protected_by
 from fullcount.runtime.plan.exempt import exemptions_of, unused_notes
-from fullcount.runtime.plan.phrase import call_phrase
+from fullcount.runtime.plan.phrase import call_phrase, phrase
 from fullcount.runtime.plan.risk import Assessor
 from fullcount.runtime.plan.sensitivity import sensitivity
 from fullcount.runtime.workspace.exemptions import Exemption
@@ -127,8 +128,7 @@ def relations_of(
 def read_inventories(workflow: program.Workflow, proposal: program.Proposal) -> list[str]:
     """Return the inventories that the proposal reads, its own first."""
     inventory = workflow.inventories[proposal.inventory]
-    conditions = [e.condition for e in proposal.excepts if e.condition is not None]
-    expressions = [proposal.where, *conditions, *(shown.value for shown in proposal.show)]
+    expressions = [*proposal.deciding, *(shown.value for shown in proposal.show)]
     if inventory.scope is not None:
         expressions.append(inventory.scope)
     named = {name for expr in expressions for name in facts.fields_read(expr)}
@@ -286,6 +286,7 @@ def _document(
             rows=rows,
             undecided=tuple(sorted(undecided, key=lambda row: tuple(map(str, row.key)))),
             kept=kept,
+            protections=_protections(proposal, kept),
             sensitivity=near,
             since=_since(inputs.previous, rows),
             notes=notes,
@@ -297,6 +298,20 @@ def _document(
     if len(wrong) > 0:
         raise SumsError("; ".join(wrong))
     return doc
+
+
+def _protections(proposal: program.Proposal, kept: Sequence[KeptGroup]) -> tuple[ProtectionDoc, ...]:
+    counts = {group.reason: group.count for group in kept}
+    return tuple(
+        ProtectionDoc(
+            name=protection.name,
+            because=protection.because,
+            condition=phrase(protection.condition),
+            kept=counts.get(protected_by(protection), 0),
+            not_ruled_out=counts.get(perhaps_protected_by(protection), 0),
+        )
+        for protection in proposal.protections
+    )
 
 
 def _parameter(params: Mapping[str, Value], name: str, of: Type) -> Any:

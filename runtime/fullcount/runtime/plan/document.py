@@ -80,6 +80,19 @@ class KeptGroup(Wire):
     examples: tuple[tuple[Any, ...], ...] = ()
 
 
+class ProtectionDoc(Wire):
+    """A protection of the workspace that the plan was made under, and how many objects it kept.
+
+    `not_ruled_out`: objects kept because it is not known whether the protection is about them.
+    """
+
+    name: str
+    because: str
+    condition: str
+    kept: int
+    not_ruled_out: int
+
+
 class Caps(Wire):
     """Caps as written and as they bind: the stricter of both, percent rounded down, 0 means none."""
 
@@ -159,6 +172,7 @@ class PlanDocument(Wire):
     rows: tuple[PlanRow, ...]
     undecided: tuple[UndecidedRow, ...]
     kept: tuple[KeptGroup, ...]
+    protections: tuple[ProtectionDoc, ...] = ()
     sensitivity: tuple[Sensitivity, ...] = ()
     since: Since | None = None
     notes: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
 """The rule over the snapshots: every object of the base inventory becomes a candidate, kept, or undecided.
 
-One statement decides all objects (`select_statement`); here its three truths and the exemption lists are turned into
-one class for each object, in SQL and in one place (`_CLASSES`), so that an object can't be in two. An object whose rule
+One statement decides all objects (`select_statement`); here its truths and the exemption lists are turned into one
+class for each object, in SQL and in one place (`_CLASSES`), so that an object can't be in two. An object whose rule
 is false is kept as such, whatever else would keep it. Nothing that is unknown ever becomes a candidate.
 """
 
@@ -9,7 +9,7 @@ is false is kept as such, whatever else would keep it. Nothing that is unknown e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ import duckdb
 
 from fullcount.compiler import ir, program
 from fullcount.compiler.lower import sql_text
-from fullcount.compiler.lower.sql import EXCEPTED, IN_SCOPE, RULE, Relation, select_statement
+from fullcount.compiler.lower.sql import EXCEPTED, IN_SCOPE, PROTECTED, RULE, Relation, select_statement
 from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.values import Row, Value
 from fullcount.runtime.plan import tables
@@ -33,9 +33,11 @@ EXAMPLES: Final = 3
 _CLASSES: Final = f"""CASE
   WHEN d."{IN_SCOPE}" = FALSE THEN 'outside'
   WHEN d."{RULE}" = FALSE THEN 'rule'
+  WHEN d."{PROTECTED}" = TRUE THEN 'protected'
   WHEN x."$entry" IS NOT NULL THEN 'listed'
   WHEN d."{EXCEPTED}" = TRUE THEN 'excepted'
   WHEN d."{IN_SCOPE}" IS NULL OR d."{RULE}" IS NULL THEN 'undecided'
+  WHEN d."{PROTECTED}" IS NULL THEN 'perhaps protected'
   WHEN d."{EXCEPTED}" IS NULL THEN 'perhaps excepted'
   ELSE 'candidate' END"""
 
@@ -81,6 +83,16 @@ class Counts:
     def hold(self) -> bool:
         """Whether no object was lost or counted twice."""
         return self.population == self.candidates + self.kept + self.undecided
+
+
+def protected_by(protection: program.Protection) -> str:
+    """Return why an object is kept that a protection is about."""
+    return f"protected by `{protection.name}`: {protection.because}"
+
+
+def perhaps_protected_by(protection: program.Protection) -> str:
+    """Return why an object is kept of which it is not known whether a protection is about it."""
+    return f"kept because protection `{protection.name}` could not be ruled out: {protection.because}"
 
 
 class Evaluation:
@@ -217,6 +229,7 @@ class Evaluation:
     def kept(self) -> list[Kept]:
         """Return the kept objects, grouped by the reason; the rule's own first."""
         groups = [self._group("not matched by the rule", "\"$class\" = 'rule'")]
+        groups += self._protected()
         groups += [
             self._group(reason, f'"$class" = \'listed\' AND "$entry" IN ({", ".join(map(str, numbers))})')
             for reason, numbers in self._entries_by_reason().items()
@@ -266,23 +279,39 @@ class Evaluation:
             entries.setdefault(held.reason, []).append(number)
         return entries
 
+    def _protected(self) -> list[Kept]:
+        return self._by_condition(
+            "protected",
+            [protection.condition for protection in self._proposal.protections],
+            [protected_by(protection) for protection in self._proposal.protections],
+            [perhaps_protected_by(protection) for protection in self._proposal.protections],
+        )
+
     def _excepted(self) -> list[Kept]:
+        conditions = self._proposal.exemptions
+        return self._by_condition(
+            "excepted",
+            conditions,
+            [f"excepted: `{phrase(condition)}`" for condition in conditions],
+            [f"kept because `{phrase(condition)}` could not be ruled out" for condition in conditions],
+        )
+
+    def _by_condition(
+        self, of_class: str, conditions: Sequence[ir.Expr], sure: Sequence[str], perhaps: Sequence[str]
+    ) -> list[Kept]:
         """Group by condition: the first that is true, then the first that could not be ruled out."""
-        conditions = [e.condition for e in self._proposal.excepts if e.condition is not None]
-        sure = [f"excepted: `{phrase(condition)}`" for condition in conditions]
-        perhaps = [f"kept because `{phrase(condition)}` could not be ruled out" for condition in conditions]
         if len(conditions) == 0:
             return []
         if len(conditions) == 1:
             return [
-                self._group(sure[0], "\"$class\" = 'excepted'"),
-                self._group(perhaps[0], "\"$class\" = 'perhaps excepted'"),
+                self._group(sure[0], f"\"$class\" = '{of_class}'"),
+                self._group(perhaps[0], f"\"$class\" = 'perhaps {of_class}'"),
             ]
         keys = ", ".join(self._names)
         parts = [
             select_statement(
                 self._workflow,
-                replace(self._proposal, where=ir.TRUE, excepts=(program.Exemption(None, condition),)),
+                replace(self._proposal, where=ir.TRUE, excepts=(program.Exemption(None, condition),), protections=()),
                 self._relations,
                 self._bindings,
             )
@@ -296,8 +325,8 @@ class Evaluation:
             f" min(n) FILTER (e IS NULL) AS perhaps FROM ({numbered}) GROUP BY {keys}"
         )
         groups = []
-        for of_class, column, reasons in (("excepted", "sure", sure), ("perhaps excepted", "perhaps", perhaps)):
+        for name, column, reasons in ((of_class, "sure", sure), (f"perhaps {of_class}", "perhaps", perhaps)):
             for number, reason in enumerate(reasons):
                 chosen = f"SELECT {keys} FROM conditions WHERE {column} = {number}"
-                groups.append(self._group(reason, f"\"$class\" = '{of_class}' AND ({keys}) IN ({chosen})"))
+                groups.append(self._group(reason, f"\"$class\" = '{name}' AND ({keys}) IN ({chosen})"))
         return groups

@@ -19,7 +19,7 @@ from fullcount.runtime.connectors.base import TARGET_FACTS
 from fullcount.runtime.evidence.codes import WARNING_TEXT
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.plan.digest import short_digest
-from fullcount.runtime.plan.document import CertificateDoc, PlanDocument, PlanRow
+from fullcount.runtime.plan.document import CertificateDoc, PlanDocument, PlanRow, ProtectionDoc
 from fullcount.runtime.plan.review import QuorumView, ReviewStatus
 from fullcount.runtime.text import one_line, plain
 
@@ -72,6 +72,16 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+class ProtectionLine:
+    """A protection of the workspace, and what it kept."""
+
+    name: str
+    because: str
+    condition: str
+    kept: str
+
+
+@dataclass(frozen=True, slots=True)
 class RowLine:
     """One candidate as reviewers see it. `values` fit the summary's `columns`."""
 
@@ -95,6 +105,7 @@ class Summary:
     since: str | None
     undecided: tuple[Group, ...]
     kept: tuple[Group, ...]
+    protections: tuple[ProtectionLine, ...]
     rule: str
     parameters: tuple[tuple[str, str], ...]
     columns: tuple[str, ...]
@@ -129,6 +140,7 @@ def summarise(doc: PlanDocument, status: ReviewStatus, rows: int | None = None) 
         kept=tuple(
             Group(plain(g.reason), g.count, tuple(fmt.key(key, KEY_WIDTH) for key in g.examples)) for g in doc.kept
         ),
+        protections=tuple(_protection(each) for each in doc.protections),
         rule=one_line(doc.rule),
         parameters=tuple((plain(name), plain(_word(value))) for name, value in sorted(doc.parameters.items())),
         columns=tuple(_heading(label) for label in labels),
@@ -314,6 +326,11 @@ def undecided_groups(doc: PlanDocument) -> tuple[Group, ...]:
         examples = [fmt.key(row.key, KEY_WIDTH) for row in doc.undecided if row.missing == missing][:3]
         groups.append(Group("; ".join(plain(part) for part in missing), number, tuple(examples)))
     return tuple(groups)
+
+
+def _protection(doc: ProtectionDoc) -> ProtectionLine:
+    unsure = "" if doc.not_ruled_out == 0 else f", {fmt.count(doc.not_ruled_out)} more not ruled out"
+    return ProtectionLine(plain(doc.name), one_line(doc.because), plain(doc.condition), fmt.count(doc.kept) + unsure)
 
 
 # -- rows, near misses, act -------------------------------------------------------------------------------------------

@@ -76,6 +76,8 @@ def _facts(doc: PlanDocument, said: Summary) -> Iterator[tuple[str, RenderableTy
         yield "undecided", _reasons(doc.sums.undecided, said.undecided, "yellow")
         yield "", Text(f"fullcount show {said.plan_id} --undecided", style=FAINT)
     yield "kept", _reasons(doc.sums.kept, said.kept)
+    if len(said.protections) > 0:
+        yield "protected", flow(f"{each.kept} by {each.name}" for each in said.protections)
     for note in said.notes:
         yield "note", Text(note, style="yellow")
 

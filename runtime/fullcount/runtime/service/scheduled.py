@@ -12,26 +12,32 @@ from pathlib import Path
 
 import structlog
 
-from fullcount.compiler.pipeline import compile_source
+from fullcount.compiler.protections import Protections
 from fullcount.dsl.render import render
+from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.service.nightly import Scheduled
-from fullcount.runtime.workflow_files import UsageError, author_of, find_files, read_source
+from fullcount.runtime.workflow_files import author_of, compile_file, find_files
 from fullcount.runtime.workspace import Workspace
 
 
 class ScheduledWorkflows:
-    """Reads the workflows of a workspace; a file is compiled again only when it changed."""
+    """Reads the workflows of a workspace; a file is compiled again only when it or the protections changed."""
 
     def __init__(self, workspace: Workspace, folder: Path) -> None:
         self._workspace = workspace
         self._folder = folder
         self._known: dict[Path, tuple[int, tuple[Scheduled, ...]]] = {}
+        self._protections: Protections | None = None
         self._doubled: frozenset[str] = frozenset()
         self._log = structlog.get_logger("fullcount.serve")
 
     def __call__(self) -> tuple[Scheduled, ...]:
-        """Return what is scheduled now."""
+        """Return what is scheduled now. Raises `WorkspaceError` FC614 for protections that can't be read."""
         found: list[Scheduled] = []
+        protections = self._workspace.protections.current()
+        if protections is not self._protections:
+            self._protections = protections
+            self._known.clear()
         for path in find_files([self._folder]) if self._folder.is_dir() else []:
             try:
                 changed = path.stat().st_mtime_ns
@@ -51,8 +57,8 @@ class ScheduledWorkflows:
 
     def _compiled(self, path: Path) -> tuple[Scheduled, ...]:
         try:
-            compiled = compile_source(read_source(path), self._workspace.catalog())
-        except UsageError as error:
+            compiled = compile_file(path, self._workspace.catalog(), self._workspace.protections)
+        except FullcountError as error:
             self._log.error("not served: the file can't be read", file=str(path), why=error.message)
             return ()
         if compiled.program is None:

@@ -17,6 +17,7 @@ from fullcount.runtime.connectors.base import Connector
 from fullcount.runtime.connectors.registry import UnknownConnectorError, connector_named
 from fullcount.runtime.workspace.errors import SettingError, WorkspaceError, did_you_mean, from_validation
 from fullcount.runtime.workspace.exemptions import Exemption, read_exemptions
+from fullcount.runtime.workspace.protections import ProtectionFiles
 from fullcount.runtime.workspace.secrets import ROOT, DatabaseUrl, RootedPath
 
 FILE_NAME = "fullcount.toml"
@@ -58,7 +59,9 @@ class _File(BaseModel):
 
 
 class Workspace:
-    """One checked `fullcount.toml`. Nothing of it changes after loading, except that exemption lists are read anew."""
+    """One checked `fullcount.toml`. Nothing of it changes after loading, except that exemption lists and protections
+    are read anew.
+    """
 
     def __init__(self, root: Path, file: _File, sources: Mapping[str, tuple[Connector, BaseModel]]) -> None:
         self._root = root
@@ -134,6 +137,11 @@ class Workspace:
             tuple(self._file.exemptions),
             tuple(self._file.roles),
         )
+
+    @cached_property
+    def protections(self) -> ProtectionFiles:
+        """The protections that hold for every workflow; each look at them reads their files."""
+        return ProtectionFiles(self._root, self._catalog)
 
     def exemptions(self, list_name: str) -> tuple[Exemption, ...]:
         """Read a list anew. Raises `WorkspaceError` FC609: a list that can't be read is never an empty one."""
