@@ -29,6 +29,8 @@ workflow w {
       or min j as b where (b.x) of b.y > 1 or max j as b where (b.x) of b.y > 1 or sum j as b where (b.x) of b.y > 1
     except in exemptions
     except when a.x
+    keep at least 3 per a.x newest by a.y
+    keep at least 3 oldest by a.y
     limit 5
     show a.x
   }

@@ -109,8 +109,10 @@ def test_two_unknown_clauses_in_a_row_are_two_reports():
 
 def test_unknown_clause_goes_with_the_lines_that_continue_it():
     """Lines that are indented deeper, or start with an operator, belong to the clause before them."""
-    text = SAMPLE.replace("    limit  50, 5%", "    keep at least 3\n      newest by a.x\n    and b\n    limit  50, 5%")
-    assert underlined(text) == ["keep"]
+    text = SAMPLE.replace(
+        "    limit  50, 5%", "    retain at least 3\n      newest by a.x\n    and b\n    limit  50, 5%"
+    )
+    assert underlined(text) == ["retain"]
 
 
 @pytest.mark.parametrize(

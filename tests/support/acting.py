@@ -122,6 +122,7 @@ class Orphans:
         rule: ir.Expr | None = None,
         excepts: Iterable[program.Exemption] = (),
         protections: Iterable[program.Protection] = (),
+        keeps: Iterable[program.Keep] = (),
         operation: str = "update",
         arguments: dict[str, ir.Expr] | None = None,
         undo: bool = True,
@@ -156,6 +157,7 @@ class Orphans:
             ),
             where_text="idle and no active owner",
             protections=tuple(protections),
+            keeps=tuple(keeps),
         )
         return program.Workflow(
             name="disable_orphans",
@@ -193,6 +195,11 @@ class Orphans:
     def resources(self) -> dict[tuple[str, str], Resource]:
         """Return the declared resources."""
         return {("fake", r.name): r for r in (self.accounts, self.people)}
+
+    def replace_proposal(self, **changes: Any) -> None:
+        """Change the proposal of the workflow."""
+        (proposal,) = self.workflow.proposals
+        self.workflow = replace(self.workflow, proposals=(replace(proposal, **changes),))
 
     def add_field(self, name: str, of: Type, values: dict[str, Any]) -> None:
         """Let the source have one more field of accounts than the workflow reads."""

@@ -13,6 +13,7 @@ from dataclasses import replace
 from fullcount.compiler import ir, program
 from fullcount.compiler.environment import Context, Env, Place
 from fullcount.compiler.expressions import Checker
+from fullcount.compiler.floors import check_keep
 from fullcount.compiler.inventories import check_recreation
 from fullcount.compiler.names import BoundInventory
 from fullcount.compiler.operations import Target, check_act_calls
@@ -119,9 +120,10 @@ def check_proposal(
     env = Env(Place.RULE, rows={row: base})
     where = _rule(checker, decl, env)
     excepts = [_exemption(checker, each, env) for each in decl.excepts]
+    keeps = [check_keep(checker, each, row, env, text_of(context, each.span, comments)) for each in decl.keeps]
     selected = env.knowing(facts_when(where, True)) if where is not None else replace(env, lenient=True)
     shown = [_shown(checker, each, replace(selected, place=Place.SHOW), comments) for each in decl.show]
-    if where is None or None in excepts or None in shown:
+    if where is None or None in excepts or None in keeps or None in shown:
         return None
     return program.Proposal(
         name=decl.name.text,
@@ -134,6 +136,7 @@ def check_proposal(
         uses=(),
         where_text=text_of(context, decl.where.span, comments),
         span=decl.span,
+        keeps=tuple(each for each in keeps if each is not None),
     )
 
 

@@ -25,6 +25,7 @@ class Place(Enum):
     SHOW = "`show`"
     ARGUMENT = "an argument of an operation"
     PROTECT = "a protection"
+    KEEP = "`keep`"
 
 
 @dataclass(frozen=True, slots=True)

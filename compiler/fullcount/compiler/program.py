@@ -89,6 +89,24 @@ class Exemption:
 
 
 @dataclass(frozen=True, slots=True)
+class Keep:
+    """The `count` objects that come first in each group stay, whatever the rule says; equals stay together.
+
+    `per` and `by` are over the base row; without `per` all objects are one group. `order` is `newest` (the greatest
+    `by` first) or `oldest`. The groups are of every object in the scope of the base inventory. An object is let go only
+    if at least `count` others of its group surely come strictly before it; see `lower/sql_floor.py`.
+    """
+
+    count: int
+    per: ir.Expr | None
+    order: str
+    by: ir.Expr
+    text: str
+    """The clause as written, for people."""
+    span: Span = field(default=ir.NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Protection:
     """What keeps an object whatever the rule says, unless `condition` (over the base row) is proven false for it.
 
@@ -125,6 +143,7 @@ class Proposal:
     """The rule as written, for people."""
     span: Span = field(default=ir.NOWHERE, compare=False)
     protections: tuple[Protection, ...] = ()
+    keeps: tuple[Keep, ...] = ()
 
     @property
     def exemptions(self) -> tuple[ir.Expr, ...]:
@@ -134,7 +153,8 @@ class Proposal:
     @property
     def deciding(self) -> tuple[ir.Expr, ...]:
         """Every expression that decides whether an object is proposed, besides the scope of its inventory."""
-        return (self.where, *self.exemptions, *(each.condition for each in self.protections))
+        parts = [part for keep in self.keeps for part in (keep.per, keep.by) if part is not None]
+        return (self.where, *self.exemptions, *(each.condition for each in self.protections), *parts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -264,6 +264,20 @@ class Builder:
             ),
             self._at.span(node),
             head,
+            keeps=tuple(self._keep(child) for child in subtrees(node, "keep")),
+        )
+
+    def _keep(self, node: Node) -> tree.KeepDecl:
+        count = token_at(node, 3)
+        per = self._expressions.expression(node.children[5]) if tokens(node, "PER") else None
+        (order,) = tokens(node, "NEWEST") + tokens(node, "OLDEST")
+        return tree.KeepDecl(
+            self._integer(count, "keep at least", "int", "keep at least 3 newest by a.created"),
+            per,
+            str(order),
+            self._expressions.expression(node.children[-1]),
+            self._at.span(node),
+            self._at.span(count),
         )
 
     def _except(self, node: Node) -> tree.ExceptDecl:

@@ -14,7 +14,7 @@ CLAUSES: Final[dict[str, tuple[str, ...]]] = {
     FILE: ("protect", "workflow"),
     "workflow": ("describe", "owner", "schedule", "param", "inventory", "verify", "propose", "approve", "act"),
     "inventory": ("key", "incarnation", "fields", "scope", "deadline", "expect"),
-    "propose": ("where", "except", "limit", "show"),
+    "propose": ("where", "except", "keep", "limit", "show"),
     "act": ("undo", "rate", "concurrency", "stop"),
 }
 
@@ -50,6 +50,7 @@ EXAMPLES: Final[dict[str, str]] = {
     "expect": 'expect id == "svc-canary"',
     "where": "where a.last_login < now - 90d",
     "except": "except in exemptions",
+    "keep": "keep at least 3 per a.team newest by a.created",
     "limit": "limit 50, 5%",
     "show": "show a.owner, a.last_login",
     "undo": "undo directory.update(id: a.id, locked: false)",
@@ -127,7 +128,9 @@ AFTER_VALUE: Final = frozenset(
 )  # fmt: skip
 
 #: The words that carry a value on, so that a line starting with one continues the line before.
-CONTINUATIONS: Final = frozenset({"or", "and", "not", "in", "is", "else", "of", "where", "as"})
+CONTINUATIONS: Final = frozenset(
+    {"or", "and", "not", "in", "is", "else", "of", "where", "as", "per", "newest", "oldest", "by"}
+)
 
 
 def word(terminal: str) -> str | None:

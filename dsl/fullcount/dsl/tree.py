@@ -293,8 +293,20 @@ class ExceptDecl:
 
 
 @dataclass(frozen=True, slots=True)
+class KeepDecl:
+    """`keep at least 3 per a.team newest by a.created`. `order` is `newest` or `oldest`; without `per` one group."""
+
+    count: int
+    per: Expr | None
+    order: str
+    by: Expr
+    span: Span
+    count_span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class ProposeDecl:
-    """`propose disable from accounts as a { where … except … limit … show … }`."""
+    """`propose disable from accounts as a { where … except … keep … limit … show … }`."""
 
     name: Name
     inventory: Name
@@ -305,6 +317,7 @@ class ProposeDecl:
     show: tuple[Expr, ...]
     span: Span
     head_span: Span
+    keeps: tuple[KeepDecl, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from fullcount.compiler.lower import sql_text
 from fullcount.compiler.lower.closure import compile_truth
 from fullcount.compiler.lower.sql import (
     EXCEPTED,
+    FLOOR,
     IN_SCOPE,
     PROTECTED,
     RULE,
@@ -107,7 +108,7 @@ def test_the_time_zone_of_the_session_does_not_matter(tmp_path, zone):
     statement = select_statement(rule.workflow, rule.proposal, {"base": relation}, BINDINGS)
     with duckdb.connect() as connection:
         connection.execute(f"SET TimeZone = '{zone}'")
-        assert connection.execute(statement).fetchall() == [(1, True, True, False, False)]
+        assert connection.execute(statement).fetchall() == [(1, True, True, False, False, False)]
 
 
 def test_the_statement_names_its_columns_and_gives_keys_in_canonical_form(tmp_path):
@@ -121,8 +122,16 @@ def test_the_statement_names_its_columns_and_gives_keys_in_canonical_form(tmp_pa
     relation = snapshots.write(tmp_path / "base.parquet", {ROW_ID: FieldType(INT), **fields}, [row])
     with duckdb.connect() as connection:
         answer = connection.execute(select_statement(rule.workflow, rule.proposal, {"base": relation}, BINDINGS))
-        assert [column[0] for column in answer.description] == ["rule", "seen", IN_SCOPE, RULE, EXCEPTED, PROTECTED]
-        assert answer.fetchall() == [("r", -5, True, True, False, False)]
+        assert [column[0] for column in answer.description] == [
+            "rule",
+            "seen",
+            IN_SCOPE,
+            RULE,
+            EXCEPTED,
+            PROTECTED,
+            FLOOR,
+        ]
+        assert answer.fetchall() == [("r", -5, True, True, False, False, False)]
 
 
 @pytest.mark.parametrize("by", ["excepts", "protections"])
@@ -136,7 +145,7 @@ def test_what_keeps_and_is_not_proven_false_is_not_false(tmp_path, by):
     found = snapshots.run(select_statement(rule.workflow, rule.proposal, {"base": relation}, BINDINGS))
     truths = [(True, False), (False, False), (None, False)]
     expected = truths if by == "excepts" else [(other, truth) for truth, other in truths]
-    assert sorted(found) == [(i, True, True, *truths) for i, truths in enumerate(expected)]
+    assert sorted(found) == [(i, True, True, *truths, False) for i, truths in enumerate(expected)]
 
 
 def test_a_rule_without_the_snapshot_it_needs_is_refused():

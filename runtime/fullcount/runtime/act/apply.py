@@ -7,12 +7,13 @@ the plan has exactly one outcome, and the outcomes add up to the plan.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
 from fullcount.compiler.lower import facts
+from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.program import Act, Proposal
 from fullcount.runtime.act.calls import Calls
 from fullcount.runtime.act.context import ApplyContext, ApplyReport
@@ -26,6 +27,7 @@ from fullcount.runtime.act.ending import (
     report_of,
     row_outcomes,
 )
+from fullcount.runtime.act.floors import Floors
 from fullcount.runtime.act.group import Due, GroupRunner, Item, Left
 from fullcount.runtime.act.guard import Purpose, guard
 from fullcount.runtime.act.pacing import GROUP_LIMIT, Pacer
@@ -51,6 +53,9 @@ from fullcount.runtime.connectors.base import Outcome, SourceActor, SourceError
 from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.exit_codes import Exit
+from fullcount.runtime.plan import tables
+from fullcount.runtime.plan.build import SPILL
+from fullcount.runtime.plan.floors import Borders, borders
 from fullcount.runtime.store.views import ActKind, Fence, OutcomeEntry, PlanState, RunKind
 
 
@@ -143,7 +148,9 @@ class _Applying:
         self._calls = calls_of(context, self.act.call, self.proposal, bindings)
         around = _surroundings(context, self.proposal)
         protecting = self.watch.protecting
-        self._recheck = Rechecker(context.workflow, self.proposal, bindings, around, lambda: protecting.fields)
+        items = items_of(context, base)
+        floors = Floors(self.proposal, bindings, _borders(context, self.proposal, bindings, items))
+        self._recheck = Rechecker(context.workflow, self.proposal, bindings, around, lambda: protecting.fields, floors)
         try:
             self.watch.acting = await self.actor.identity()
         except SourceError as error:
@@ -153,7 +160,6 @@ class _Applying:
         if finding is not None and finding.code == "FC758":
             self.ended.by(finding)  # another system: not even reading there would tell anything
             return
-        items = items_of(context, base)
         again = await self._resolve(items)
         if self.ended.stopped_by is not None:
             return
@@ -246,6 +252,25 @@ def _surroundings(context: ApplyContext, proposal: Proposal) -> Surroundings:
         limit: timedelta | None = None if age is None else age.max_age
         stored[name] = Stored(rows, None if age is None or limit is None else age.observed_at + limit)
     return Surroundings(context.reader, context.resources, stored, context.clock)
+
+
+def _borders(
+    context: ApplyContext, proposal: Proposal, bindings: Bindings, items: Mapping[tuple[Any, ...], Item]
+) -> Callable[[], Sequence[Borders]]:
+    """Return what works out the borders of the floors, over the snapshot that the plan was made on."""
+    document = context.plan.document
+
+    def work_out() -> list[Borders]:
+        (digest,) = {c.snapshot_digest for c in document.certificates if c.inventory == proposal.inventory}
+        relation = tables.parquet(context.snapshots.path(digest), complete=False)
+        without = [item.planned.key for item in items.values()]
+        with tables.session(context.snapshots.root / SPILL) as connection:
+            return [
+                borders(connection, context.workflow, proposal, keep, relation, bindings, without)
+                for keep in proposal.keeps
+            ]
+
+    return work_out
 
 
 def _path(context: ApplyContext, digest: str) -> Any:

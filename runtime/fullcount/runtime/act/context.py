@@ -31,6 +31,11 @@ LEASE_TIME = timedelta(seconds=30)
 class SnapshotFiles(Protocol):
     """Where stored snapshots are found."""
 
+    @property
+    def root(self) -> Path:
+        """The folder of all of them."""
+        ...
+
     def path(self, digest: str) -> Path:
         """Return the checked file of a digest. Raises when it is missing or was changed."""
         ...

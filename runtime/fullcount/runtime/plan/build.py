@@ -29,6 +29,7 @@ from fullcount.runtime.plan.cells import cell_to_doc, instant, to_json
 from fullcount.runtime.plan.digest import check_sums, sealed
 from fullcount.runtime.plan.document import (
     CertificateDoc,
+    FloorDoc,
     KeptGroup,
     Measurement,
     PlanDocument,
@@ -97,9 +98,10 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
             )
             for group in evaluation.kept()
         )
+        floors = evaluation.floors()
         near = sensitivity(evaluation, proposal, bindings, counts.candidates)
         notes = (*exempt.notes, *unused_notes(evaluation.unused()))
-    return _document(inputs, now, counts, rows, (*undecided, *without_call), kept, near, notes)
+    return _document(inputs, now, counts, rows, (*undecided, *without_call), kept, floors, near, notes)
 
 
 def relations_of(
@@ -229,6 +231,7 @@ def _document(
     rows: tuple[PlanRow, ...],
     undecided: tuple[UndecidedRow, ...],
     kept: tuple[KeptGroup, ...],
+    floors: tuple[FloorDoc, ...],
     near: tuple[Any, ...],
     notes: tuple[str, ...],
 ) -> PlanDocument:
@@ -287,6 +290,7 @@ def _document(
             undecided=tuple(sorted(undecided, key=lambda row: tuple(map(str, row.key)))),
             kept=kept,
             protections=_protections(proposal, kept),
+            floors=floors,
             sensitivity=near,
             since=_since(inputs.previous, rows),
             notes=notes,

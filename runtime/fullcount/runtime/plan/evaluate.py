@@ -17,12 +17,14 @@ import duckdb
 
 from fullcount.compiler import ir, program
 from fullcount.compiler.lower import sql_text
-from fullcount.compiler.lower.sql import EXCEPTED, IN_SCOPE, PROTECTED, RULE, Relation, select_statement
+from fullcount.compiler.lower.sql import EXCEPTED, FLOOR, IN_SCOPE, PROTECTED, RULE, Relation, select_statement
 from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.values import Row, Value
 from fullcount.runtime.plan import tables
+from fullcount.runtime.plan.document import FloorDoc
 from fullcount.runtime.plan.errors import PlanError, SumsError
 from fullcount.runtime.plan.exempt import Holding
+from fullcount.runtime.plan.floors import floor_doc
 from fullcount.runtime.plan.missing import Explainer
 from fullcount.runtime.plan.phrase import phrase
 
@@ -36,9 +38,11 @@ _CLASSES: Final = f"""CASE
   WHEN d."{PROTECTED}" = TRUE THEN 'protected'
   WHEN x."$entry" IS NOT NULL THEN 'listed'
   WHEN d."{EXCEPTED}" = TRUE THEN 'excepted'
+  WHEN d."{FLOOR}" = TRUE THEN 'floor'
   WHEN d."{IN_SCOPE}" IS NULL OR d."{RULE}" IS NULL THEN 'undecided'
   WHEN d."{PROTECTED}" IS NULL THEN 'perhaps protected'
   WHEN d."{EXCEPTED}" IS NULL THEN 'perhaps excepted'
+  WHEN d."{FLOOR}" IS NULL THEN 'perhaps floor'
   ELSE 'candidate' END"""
 
 Key = tuple[Value, ...]
@@ -235,7 +239,16 @@ class Evaluation:
             for reason, numbers in self._entries_by_reason().items()
         ]
         groups += self._excepted()
+        groups += self._kept_by_floor()
         return [group for group in groups if group.count > 0]
+
+    def floors(self) -> tuple[FloorDoc, ...]:
+        """Return the groups of each floor."""
+        relation = self._relations[self._inventory.name]
+        return tuple(
+            floor_doc(self._connection, self._workflow, self._proposal, keep, relation, self._bindings)
+            for keep in self._proposal.keeps
+        )
 
     def unused(self) -> list[Holding]:
         """Return the exemptions whose key no object has; a second entry for one key is not unused."""
@@ -280,45 +293,63 @@ class Evaluation:
         return entries
 
     def _protected(self) -> list[Kept]:
-        return self._by_condition(
+        protections = self._proposal.protections
+        return self._first_of(
             "protected",
-            [protection.condition for protection in self._proposal.protections],
-            [protected_by(protection) for protection in self._proposal.protections],
-            [perhaps_protected_by(protection) for protection in self._proposal.protections],
+            PROTECTED,
+            [replace(self._bare, protections=(protection,)) for protection in protections],
+            [protected_by(protection) for protection in protections],
+            [perhaps_protected_by(protection) for protection in protections],
         )
 
     def _excepted(self) -> list[Kept]:
         conditions = self._proposal.exemptions
-        return self._by_condition(
+        return self._first_of(
             "excepted",
-            conditions,
+            EXCEPTED,
+            [replace(self._bare, excepts=(program.Exemption(None, condition),)) for condition in conditions],
             [f"excepted: `{phrase(condition)}`" for condition in conditions],
             [f"kept because `{phrase(condition)}` could not be ruled out" for condition in conditions],
         )
 
-    def _by_condition(
-        self, of_class: str, conditions: Sequence[ir.Expr], sure: Sequence[str], perhaps: Sequence[str]
+    def _kept_by_floor(self) -> list[Kept]:
+        keeps = self._proposal.keeps
+        return self._first_of(
+            "floor",
+            FLOOR,
+            [replace(self._bare, keeps=(keep,)) for keep in keeps],
+            [f"stays by `{keep.text}`" for keep in keeps],
+            [f"kept because its place by `{keep.text}` is not known" for keep in keeps],
+        )
+
+    @property
+    def _bare(self) -> program.Proposal:
+        """The proposal without anything that keeps an object."""
+        return replace(self._proposal, where=ir.TRUE, excepts=(), protections=(), keeps=())
+
+    def _first_of(
+        self,
+        of_class: str,
+        truth: str,
+        alone: Sequence[program.Proposal],
+        sure: Sequence[str],
+        perhaps: Sequence[str],
     ) -> list[Kept]:
-        """Group by condition: the first that is true, then the first that could not be ruled out."""
-        if len(conditions) == 0:
+        """Group by what keeps: the first of several that surely does, then the first that is not ruled out.
+
+        `alone` are proposals with one of them each, `truth` the column that says whether it keeps.
+        """
+        if len(alone) == 0:
             return []
-        if len(conditions) == 1:
+        if len(alone) == 1:
             return [
                 self._group(sure[0], f"\"$class\" = '{of_class}'"),
                 self._group(perhaps[0], f"\"$class\" = 'perhaps {of_class}'"),
             ]
         keys = ", ".join(self._names)
-        parts = [
-            select_statement(
-                self._workflow,
-                replace(self._proposal, where=ir.TRUE, excepts=(program.Exemption(None, condition),), protections=()),
-                self._relations,
-                self._bindings,
-            )
-            for condition in conditions
-        ]
+        parts = [select_statement(self._workflow, each, self._relations, self._bindings) for each in alone]
         numbered = " UNION ALL ".join(
-            f'SELECT {keys}, {number} AS n, "{EXCEPTED}" AS e FROM ({part})' for number, part in enumerate(parts)
+            f'SELECT {keys}, {number} AS n, "{truth}" AS e FROM ({part})' for number, part in enumerate(parts)
         )
         self._connection.execute(
             f"CREATE OR REPLACE TEMP TABLE conditions AS SELECT {keys}, min(n) FILTER (e) AS sure,"

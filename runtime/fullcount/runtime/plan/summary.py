@@ -19,7 +19,7 @@ from fullcount.runtime.connectors.base import TARGET_FACTS
 from fullcount.runtime.evidence.codes import WARNING_TEXT
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.plan.digest import short_digest
-from fullcount.runtime.plan.document import CertificateDoc, PlanDocument, PlanRow, ProtectionDoc
+from fullcount.runtime.plan.document import CertificateDoc, FloorDoc, PlanDocument, PlanRow, ProtectionDoc
 from fullcount.runtime.plan.review import QuorumView, ReviewStatus
 from fullcount.runtime.text import one_line, plain
 
@@ -82,6 +82,17 @@ class ProtectionLine:
 
 
 @dataclass(frozen=True, slots=True)
+class FloorLine:
+    """A floor and its groups: the name of each, its size, how many would go, how many stay only because of it."""
+
+    clause: str
+    what: str
+    groups: tuple[tuple[str, str, str, str], ...]
+    more: int
+    """How many groups are not listed; none of them loses more than the last one that is."""
+
+
+@dataclass(frozen=True, slots=True)
 class RowLine:
     """One candidate as reviewers see it. `values` fit the summary's `columns`."""
 
@@ -106,6 +117,7 @@ class Summary:
     undecided: tuple[Group, ...]
     kept: tuple[Group, ...]
     protections: tuple[ProtectionLine, ...]
+    floors: tuple[FloorLine, ...]
     rule: str
     parameters: tuple[tuple[str, str], ...]
     columns: tuple[str, ...]
@@ -141,6 +153,7 @@ def summarise(doc: PlanDocument, status: ReviewStatus, rows: int | None = None) 
             Group(plain(g.reason), g.count, tuple(fmt.key(key, KEY_WIDTH) for key in g.examples)) for g in doc.kept
         ),
         protections=tuple(_protection(each) for each in doc.protections),
+        floors=tuple(_floor(each) for each in doc.floors),
         rule=one_line(doc.rule),
         parameters=tuple((plain(name), plain(_word(value))) for name, value in sorted(doc.parameters.items())),
         columns=tuple(_heading(label) for label in labels),
@@ -331,6 +344,24 @@ def undecided_groups(doc: PlanDocument) -> tuple[Group, ...]:
 def _protection(doc: ProtectionDoc) -> ProtectionLine:
     unsure = "" if doc.not_ruled_out == 0 else f", {fmt.count(doc.not_ruled_out)} more not ruled out"
     return ProtectionLine(plain(doc.name), one_line(doc.because), plain(doc.condition), fmt.count(doc.kept) + unsure)
+
+
+def _floor(doc: FloorDoc) -> FloorLine:
+    parts = [fmt.counted(doc.groups, "group")]
+    if doc.small > 0:
+        parts.append(f"{fmt.count(doc.small)} no larger than the floor")
+    if doc.unplaced > 0:
+        parts.append(f"{fmt.counted(doc.unplaced, 'object')} without a known place, kept")
+    groups = tuple(
+        (
+            "all" if each.group is None else plain(_word(each.group), VALUE_WIDTH),
+            fmt.count(each.size),
+            fmt.count(each.candidates),
+            fmt.count(each.kept),
+        )
+        for each in doc.listed
+    )
+    return FloorLine(one_line(doc.clause), ", ".join(parts), groups, doc.groups - len(groups))
 
 
 # -- rows, near misses, act -------------------------------------------------------------------------------------------
