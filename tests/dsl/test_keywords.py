@@ -35,7 +35,8 @@ workflow w {
     show a.x
   }
   approve p { 2 of role "r" not by author, expires after 3d }
-  act p with s.op(id: a.id) { undo s.op(id: a.id) rate 1 per second concurrency 1 stop after 3 failures }
+  act p with s.op(id: a.id) { undo s.op(id: a.id) rate 1 per second concurrency 1 stop after 3 failures
+    window "a" timezone "UTC" }
   act q with s.op(id: a.id) { rate 1 per minute }
   act r with s.op(id: a.id) { rate 1 per hour }
 }

@@ -102,9 +102,9 @@ def test_slips_in_different_clauses_are_each_reported(data: st.DataObject):
 def test_two_unknown_clauses_in_a_row_are_two_reports():
     """The first one does not swallow the second."""
     text = SAMPLE.replace(
-        "    rate   10 per second\n", '    canary 5 then wait 15m\n    window "Mon"\n    rate   10 per second\n'
+        "    rate   10 per second\n", '    trial 5 then wait 15m\n    opening "Mon"\n    rate   10 per second\n'
     )
-    assert underlined(text) == ["canary", "window"]
+    assert underlined(text) == ["trial", "opening"]
 
 
 def test_unknown_clause_goes_with_the_lines_that_continue_it():

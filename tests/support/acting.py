@@ -130,6 +130,8 @@ class Orphans:
         concurrency: int = 4,
         stop: program.Stop | None = None,
         limit: program.Limit | None = None,
+        windows: Iterable[program.Window] = (),
+        verify_age: int = 1,
         quorum: int = 1,
     ) -> program.Workflow:
         a = self.accounts
@@ -167,7 +169,7 @@ class Orphans:
             params=(program.Param("idle", DURATION, 90 * DAY),),
             inventories={"accounts": inventory, "people": people},
             verifies={
-                "accounts": (Complete(), Snapshot(), Visible(), Fresh(HOUR)),
+                "accounts": (Complete(), Snapshot(), Visible(), Fresh(verify_age * HOUR)),
                 "people": (Complete(), Snapshot(), Visible(), Fresh(24 * HOUR)),
             },
             proposals=(proposal,),
@@ -182,6 +184,7 @@ class Orphans:
                     rate=rate,
                     concurrency=concurrency,
                     stop=stop,
+                    windows=tuple(windows),
                 ),
             ),
         )

@@ -34,6 +34,7 @@ from fullcount.runtime.plan.build import PlanInputs, build_plan
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import RunKind, StoredPlan
 from fullcount.runtime.workspace.exemptions import Exemption
+from fullcount.runtime.workspace.freezes import Freeze
 
 ANA, BO = Person(70001, "ana"), Person(70002, "bo")
 ROLES = {"iam-admin": ("uid:70001", "uid:70002")}
@@ -65,6 +66,7 @@ class Stage:
         self.lists: dict[str, tuple[Exemption, ...]] = {"exemptions": ()}
         self.protections: tuple[Protection, ...] = ()
         """What the workspace protects by now."""
+        self.freezes: tuple[Freeze, ...] = ()
         self.versions = {"engine": ENGINE, "fake": "1"}
 
     @property
@@ -153,6 +155,7 @@ class Stage:
             snapshots=self.snapshots,
             exemptions=lambda name: self.lists[name],
             protections=lambda: self.protections,
+            freezes=lambda: self.freezes,
             versions=self.versions,
             clock=self.world.clock,
             monotonic=self.world.clock.monotonic,

@@ -27,6 +27,7 @@ from fullcount.compiler.report import error
 from fullcount.compiler.requirements import check_requirements
 from fullcount.compiler.schedule import check_schedule
 from fullcount.compiler.unused import warn_unused
+from fullcount.compiler.windows import check_windows
 from fullcount.dsl import tree
 from fullcount.dsl.diagnostics import Diagnostics
 from fullcount.dsl.parser import parse
@@ -118,9 +119,10 @@ def compile_workflow(
     acts: list[program.Act] = []
     for act_decl in unique_acts(names):
         check_pace(act_decl, sink)
+        windows = check_windows(act_decl.windows, sink)
         calls = check_act(checker, act_decl, proposals.get(act_decl.proposal.text))
-        if calls is not None:
-            acts.append(act_of(act_decl, *calls))
+        if calls is not None and windows is not None:
+            acts.append(act_of(act_decl, *calls, windows))
     schedule = None if workflow.schedule is None else check_schedule(workflow.schedule, sink)
 
     # warnings; behind an error, what looks unused may only not have been looked at

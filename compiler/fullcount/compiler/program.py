@@ -195,8 +195,23 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
+class Window:
+    """When an act may happen: days (0 is Monday) and minutes of the day, `[start, end)`, by the clock of a zone.
+
+    With `end` before `start` it goes on after midnight and belongs to the day on which it began. See `windows.py`.
+    """
+
+    days: tuple[int, ...]
+    start: int
+    end: int
+    timezone: str
+    text: str
+    """The days and times as written, for people."""
+
+
+@dataclass(frozen=True, slots=True)
 class Act:
-    """What to do with each approved object. `rate` is acts per second; None: unlimited."""
+    """What to do with each approved object. `rate` is acts per second; None: unlimited. No window: at any time."""
 
     proposal: str
     call: OperationCall
@@ -204,6 +219,7 @@ class Act:
     rate: Decimal | None
     concurrency: int
     stop: Stop | None
+    windows: tuple[Window, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

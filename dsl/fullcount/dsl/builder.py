@@ -323,7 +323,9 @@ class Builder:
         proposal = self._at.name(tokens(node, "NAME")[0])
         block = f"act `{proposal.text}`"
         undo = rate = concurrency = stop = None
+        windows: tuple[tree.WindowDecl, ...] = ()
         for body in subtrees(node, "act_block"):
+            windows = tuple(self._window(child) for child in subtrees(body, "window"))
             undo = self._once(body, block, "undo")
             rate = self._once(body, block, "rate")
             concurrency = self._once(body, block, "concurrency")
@@ -336,6 +338,17 @@ class Builder:
             self._integer(token_at(concurrency, -1), "concurrency", "int", "4") if concurrency is not None else None,
             self._stop(stop) if stop is not None else None,
             self._at.span(node),
+            windows=windows,
+        )
+
+    def _window(self, node: Node) -> tree.WindowDecl:
+        text, *zone = tokens(node, "STRING")
+        return tree.WindowDecl(
+            str(self._at.literal(text).value),
+            str(self._at.literal(zone[0]).value) if zone else None,
+            self._at.span(node),
+            self._at.span(text),
+            self._at.span(zone[0]) if zone else None,
         )
 
     def _operation(self, node: Node) -> tree.OperationCall:

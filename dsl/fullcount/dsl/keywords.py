@@ -15,7 +15,7 @@ CLAUSES: Final[dict[str, tuple[str, ...]]] = {
     "workflow": ("describe", "owner", "schedule", "param", "inventory", "verify", "propose", "approve", "act"),
     "inventory": ("key", "incarnation", "fields", "scope", "deadline", "expect"),
     "propose": ("where", "except", "keep", "limit", "show"),
-    "act": ("undo", "rate", "concurrency", "stop"),
+    "act": ("undo", "rate", "concurrency", "stop", "window"),
 }
 
 #: Blocks whose entries are separated by commas, with the words that an entry starts with (empty: any name).
@@ -57,6 +57,7 @@ EXAMPLES: Final[dict[str, str]] = {
     "rate": "rate 10 per second",
     "concurrency": "concurrency 4",
     "stop": "stop after 3 failures or 1%",
+    "window": 'window "Mon-Thu 09:00-16:00" timezone "Europe/Berlin"',
     "complete": "complete",
     "fresh": "fresh within 1h",
     "snapshot": "snapshot pinned",

@@ -377,8 +377,19 @@ class RateDecl:
 
 
 @dataclass(frozen=True, slots=True)
+class WindowDecl:
+    """`window "Mon-Thu 09:00-16:00" timezone "Europe/Berlin"`. The text is as written."""
+
+    text: str
+    timezone: str | None
+    span: Span
+    text_span: Span
+    timezone_span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
 class ActDecl:
-    """`act disable with directory.update(…) { undo … rate … concurrency … stop … }`."""
+    """`act disable with directory.update(…) { undo … rate … concurrency … stop … window … }`."""
 
     proposal: Name
     operation: OperationCall
@@ -387,6 +398,7 @@ class ActDecl:
     concurrency: int | None
     stop: StopDecl | None
     span: Span
+    windows: tuple[WindowDecl, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -262,6 +262,7 @@ class Engine:
             protections=lambda: protections_of(
                 self.workspace.protections.relied_on(), workflow.inventories[proposal.inventory], proposal
             ),
+            freezes=self.workspace.freezes,
             versions={"engine": __version__, **versions},
             clock=self._clock,
             progress=progress,

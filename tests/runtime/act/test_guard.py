@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fullcount.runtime
+from fullcount.compiler.windows import parse_window
 from fullcount.dsl.codes import CODES
 from fullcount.runtime.act.guard import (
     CHECKS,
@@ -26,6 +27,7 @@ from fullcount.runtime.act.guard import (
 from fullcount.runtime.act.perform import perform_guarded
 from fullcount.runtime.connectors.base import ActCall, ActResult, Outcome
 from fullcount.runtime.evidence.refusal import Finding, Ground
+from fullcount.runtime.workspace.freezes import Freeze
 
 NOW = datetime(2026, 11, 30, 2, 0, tzinfo=UTC)
 DIGEST = "sha256:" + "7f" * 32
@@ -48,6 +50,8 @@ ALLOWED = GuardInputs(
     exemption=None,
     protection=None,
     evidence=(EvidenceAge("accounts", NOW - timedelta(minutes=59), timedelta(hours=1)),),
+    windows=(),
+    freezes=(),
     fence=7,
     fence_current=7,
 )
@@ -83,6 +87,8 @@ REFUSED = {
     "cap by number reached": (replace(ALLOWED, acts=10), "FC759"),
     "cap by share reached": (replace(ALLOWED, cap_count=None, cap_percent=Decimal("0.9")), "FC759"),
     "plan over its cap": (replace(ALLOWED, plan_state="over_cap"), "FC759"),
+    "frozen": (replace(ALLOWED, freezes=(Freeze(NOW, NOW + timedelta(hours=1), "incident"),)), "FC775"),
+    "outside of the window": (replace(ALLOWED, windows=(parse_window("Mon 09:00-16:00", "UTC"),)), "FC774"),
     "protected meanwhile": (replace(ALLOWED, protection="protected by `payroll`: it pays people"), "FC773"),
     "exempted meanwhile": (replace(ALLOWED, exemption="on list `exemptions`, by ana: audit"), "FC760"),
     "evidence one second too old": (

@@ -6,10 +6,15 @@ from fullcount.dsl.codes.examples import tidy
 from fullcount.dsl.codes.model import Code
 
 _LIMIT = "    limit 50, 5%\n"
+_UNDO = "    undo directory.update(id: a.id, locked: false)\n"
 
 
 def _keeping(clause: str) -> str:
     return tidy((_LIMIT, f"    {clause}\n{_LIMIT}"))
+
+
+def _acting(clause: str) -> str:
+    return tidy((_UNDO, f"{_UNDO}    {clause}\n"))
 
 
 CODES: tuple[Code, ...] = (
@@ -23,5 +28,28 @@ CODES: tuple[Code, ...] = (
         ),
         wrong=_keeping("keep at least 0 per a.team newest by a.created"),
         right=_keeping("keep at least 3 per a.team newest by (a.last_login else a.created)"),
+    ),
+    Code(
+        id="FC531",
+        title="a window that never opens",
+        explanation=(
+            "The window opens and closes at the same time, so nothing that was approved would ever be done. A window "
+            "is open from its first time up to, and not at, its second one; one that ends before it begins goes on "
+            "after midnight.\n\n"
+            "For a whole day write `00:00-24:00`. To switch an act off, give its proposal `limit 0`."
+        ),
+        wrong=_acting('window "Mon-Fri 09:00-09:00"'),
+        right=_acting('window "Mon-Fri 09:00-16:00" timezone "Europe/Berlin"'),
+    ),
+    Code(
+        id="FC532",
+        title="a window that can't be read",
+        explanation=(
+            "A window is days and two times of the day: `Mon-Thu 09:00-16:00`, `Sat,Sun 22:00-04:00`, `daily "
+            "00:00-24:00`. Days are `Mon Tue Wed Thu Fri Sat Sun`, times have four digits, and only the second one may "
+            "be `24:00`. What is read in another way than it was meant opens at another time, so nothing is guessed."
+        ),
+        wrong=_acting('window "weekdays 9-16"'),
+        right=_acting('window "Mon-Fri 09:00-16:00"'),
     ),
 )

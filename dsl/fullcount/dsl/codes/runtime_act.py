@@ -174,4 +174,22 @@ CODES: tuple[Code, ...] = (
         "Nothing needs to be done. No workflow can take what the workspace protects; if the protection is a mistake, "
         "have it changed where it stands, and plan again.",
     ),
+    Code(
+        "FC774",
+        "outside of the act's window",
+        "The act has a `window`, and the clock of its time zone shows a time at which it is closed. It is open from "
+        "its first time up to, and not at, its second one. The run is paused: what was done stays done, the rest was "
+        "not started, and nothing failed.\n\n"
+        "Apply the same plan again from the instant that is named, or let `fullcount serve` do it. Undoing is not "
+        "bound to a window.",
+    ),
+    Code(
+        "FC775",
+        "acting is frozen",
+        "A `[[freeze]]` in `fullcount.toml` holds at this moment. No object is acted on by any run of this workspace; "
+        "runs under way stop before their next act. The run is paused: what was done stays done, and nothing "
+        "failed.\n\n"
+        "Apply the same plan again from the instant that is named, or let `fullcount serve` do it. Undoing is not "
+        "bound to a freeze.",
+    ),
 )

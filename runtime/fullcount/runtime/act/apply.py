@@ -99,7 +99,7 @@ async def _under_lease(context: ApplyContext, run_id: str, proposal: Proposal, a
             finding = guard(watch.inputs(None, 0))
             unfinished = any(entry.intent_at is not None and entry.outcome in _OPEN for entry in ledger)
             if finding is not None:
-                ended.by(finding)
+                ended.by(finding, resumes_at=watch.resumes_at(finding))
                 if not unfinished:
                     return
             try:
@@ -164,7 +164,7 @@ class _Applying:
         if self.ended.stopped_by is not None:
             return
         if finding is not None:
-            self.ended.by(finding)
+            self._stopped(finding)
             return
         context.store.begin_apply(plan_id, self.run_id, self.fence)
         await self._go_on(items, again)
@@ -205,8 +205,12 @@ class _Applying:
         pacer = Pacer(self.act.rate, context.monotonic, context.sleep)
         counts = counted(row_outcomes(rows, [e for e in ledger if e.object_key not in resuming], {}))
         stopped = await act_in_groups(context, runner, todo, pacer, Teller(context, len(rows), counts))
+        self.ended.undecided = runner.undecided
         if stopped is not None:
-            self.ended.by(stopped)
+            self._stopped(stopped)
+
+    def _stopped(self, finding: Finding) -> None:
+        self.ended.by(finding, resumes_at=self.watch.resumes_at(finding))
 
     async def _judge(self, item: Item) -> Due | Left:
         at = self.context.monotonic()
@@ -279,7 +283,7 @@ def _path(context: ApplyContext, digest: str) -> Any:
 
 def _report(context: ApplyContext, run_id: str | None, ended: Ended) -> ApplyReport:
     document = context.plan.document
-    rows = row_outcomes(document.rows, context.store.ledger(document.plan_id), {})
+    rows = row_outcomes(document.rows, context.store.ledger(document.plan_id), ended.undecided)
     report = report_of(context, run_id, rows, ended)
     sums = report.sums_hold and len(rows) == document.sums.candidates
     return report if sums and report.counts == context.store.counts(document.plan_id) else as_invalid(report)

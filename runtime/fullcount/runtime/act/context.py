@@ -23,6 +23,7 @@ from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import StoredPlan
 from fullcount.runtime.workspace.exemptions import Exemption
+from fullcount.runtime.workspace.freezes import Freeze
 
 LEASE_TIME = timedelta(seconds=30)
 """How long a run that died keeps others from going on with its plan."""
@@ -71,9 +72,9 @@ class ApplyContext:
     """Everything that applying or undoing one plan needs.
 
     `workflow` is the one of the plan's own program. `resources` are by source and name. `versions` are those running
-    now: `engine`, and each source's connector by source name. `exemptions` reads a list anew at each call, and
-    `protections` what the workspace protects of the plan's base inventory; both raise when they can't. `stop` asks the
-    run to stop.
+    now: `engine`, and each source's connector by source name. `exemptions` reads a list anew at each call,
+    `protections` what the workspace protects of the plan's base inventory, `freezes` when nothing may be done; each
+    raises when it can't. `stop` asks the run to stop.
     """
 
     store: Store
@@ -86,6 +87,7 @@ class ApplyContext:
     snapshots: SnapshotFiles
     exemptions: Callable[[str], Sequence[Exemption]]
     protections: Callable[[], tuple[Protection, ...]]
+    freezes: Callable[[], tuple[Freeze, ...]]
     versions: Mapping[str, str]
     clock: Callable[[], datetime] = _utc_now
     monotonic: Callable[[], float] = time.monotonic
@@ -112,6 +114,7 @@ class ApplyReport:
 
     `candidates` is what the counts must add up to: the plan's rows, or for an undo the objects that were acted on.
     `stopped_by` says why it did not go on to the end, or did not begin. `repeated`: everything had been done before.
+    `resumes_at`: it is only paused, and can be gone on with from then on.
     """
 
     plan_id: str
@@ -122,6 +125,7 @@ class ApplyReport:
     exit: Exit
     stopped_by: Finding | None = None
     repeated: bool = False
+    resumes_at: datetime | None = None
 
     @property
     def sums_hold(self) -> bool:

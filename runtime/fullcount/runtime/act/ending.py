@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from fullcount.runtime.act.context import ApplyContext, ApplyReport, RowOutcome
@@ -50,13 +51,15 @@ class Ended:
 
     stopped_by: Finding | None = None
     exit: Exit | None = None
+    resumes_at: datetime | None = None
     repeated: bool = False
     undecided: Mapping[tuple[Any, ...], str] = field(default_factory=dict)
 
-    def by(self, finding: Finding, ended: Exit | None = None) -> None:
-        """Note what stopped the run; the first reason stays."""
+    def by(self, finding: Finding, ended: Exit | None = None, *, resumes_at: datetime | None = None) -> None:
+        """Note what stopped the run; the first reason stays. `resumes_at`: only until then."""
         if self.stopped_by is None:
             self.stopped_by, self.exit = finding, exit_of(finding) if ended is None else ended
+            self.resumes_at = resumes_at
 
 
 def row_outcomes(
@@ -70,7 +73,8 @@ def row_outcomes(
         if entry is None:
             found.append(RowOutcome(row.key, Outcome.NOT_STARTED, None, undecided.get(row.key, "")))
         elif entry.outcome is None:
-            found.append(RowOutcome(row.key, Outcome.UNKNOWN, "FC770", "an act was meant and its outcome is open"))
+            detail = undecided.get(row.key, "an act was meant and its outcome is open")
+            found.append(RowOutcome(row.key, Outcome.UNKNOWN, "FC770", detail))
         else:
             found.append(RowOutcome(row.key, entry.outcome, entry.reason, entry.detail))
     return tuple(found)
@@ -95,6 +99,7 @@ def report_of(context: ApplyContext, run_id: str | None, rows: tuple[RowOutcome,
         exit=Exit.DONE,
         stopped_by=ended.stopped_by,
         repeated=ended.repeated,
+        resumes_at=ended.resumes_at,
     )
     return replace(report, exit=_exit(report, ended))
 

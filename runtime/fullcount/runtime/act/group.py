@@ -4,8 +4,8 @@ For each object, in this order and never another: it is judged on what it is now
 committed; the guard is asked again and the call made; the outcome is committed. Intents of a group share one
 transaction, and so do its outcomes. A call whose answer was lost is `unknown`, never tried again here.
 
-An object whose intent was committed and that the guard then forbids ends as `refused`, unless the lease was lost: then
-another run resolves it and this one records nothing more.
+An object whose intent was committed and that the guard then forbids ends as `refused`, unless the lease was lost or the
+run is only paused: then a later run resolves it, by reading, and this one records nothing more of it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 from fullcount.compiler.values import Row, Value
 from fullcount.runtime.act.calls import Calls
 from fullcount.runtime.act.context import ApplyContext
-from fullcount.runtime.act.guard import OBJECT_CODES, guard
+from fullcount.runtime.act.guard import OBJECT_CODES, PAUSES, guard
 from fullcount.runtime.act.pacing import RECHECK_SECONDS
 from fullcount.runtime.act.perform import perform_guarded
 from fullcount.runtime.act.recheck import Planned
@@ -208,6 +208,9 @@ class GroupRunner:
     def _forbidden(self, key: tuple[Any, ...], finding: Finding) -> OutcomeEntry | None:
         if finding.code not in OBJECT_CODES:
             self.stopped_by = finding
+        if finding.code in PAUSES:
+            self.undecided[key] = f"meant and not called: {finding.message}; it is gone on with later"
+            return None
         if finding.code == "FC762":
             return None
         return refused(key, finding)

@@ -15,9 +15,13 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 
+from fullcount.compiler.program import Window
+from fullcount.compiler.windows import is_open
+from fullcount.runtime.act.opening import frozen, local_moment, opening
 from fullcount.runtime.connectors.base import TARGET_FACTS
 from fullcount.runtime.evidence.refusal import Finding, Ground
 from fullcount.runtime.plan.caps import effective_cap
+from fullcount.runtime.workspace.freezes import Freeze
 
 
 class Purpose(StrEnum):
@@ -50,7 +54,7 @@ class GuardInputs:
 
     `acts` counts the acts already made or in flight under this plan, without the one asked about. `exemption` says why
     this object is exempted by now, if it is, and `protection` why it is protected. `fence` is the token this run holds,
-    `fence_current` the one that the store would accept.
+    `fence_current` the one that the store would accept. `windows`: when acting is allowed, any time without one.
     """
 
     purpose: Purpose
@@ -70,6 +74,8 @@ class GuardInputs:
     exemption: str | None
     protection: str | None
     evidence: tuple[EvidenceAge, ...]
+    windows: tuple[Window, ...]
+    freezes: tuple[Freeze, ...]
     fence: int
     fence_current: int | None
 
@@ -223,6 +229,32 @@ def _evidence(given: GuardInputs) -> Finding | None:
     return None
 
 
+def _freeze(given: GuardInputs) -> Finding | None:
+    freeze = None if given.purpose is Purpose.UNDO else frozen(given.freezes, given.at)
+    if freeze is None:
+        return None
+    return Finding(
+        code="FC775",
+        message=f"frozen until {local_moment(given.windows, freeze.end)}: {freeze.reason}",
+        ways_on=(_again(given),),
+    )
+
+
+def _window(given: GuardInputs) -> Finding | None:
+    if given.purpose is Purpose.UNDO or len(given.windows) == 0:
+        return None
+    if any(is_open(window, given.at) for window in given.windows):
+        return None
+    said = ", ".join(f"`{window.text}` {window.timezone}" for window in given.windows)
+    return Finding(code="FC774", message=f"outside of its window {said}", ways_on=(_again(given),))
+
+
+def _again(given: GuardInputs) -> str:
+    """Return the way on of an act that only came at the wrong time."""
+    at = local_moment(given.windows, opening(given.windows, given.freezes, given.at))
+    return f"apply the same plan again from {at} on; `fullcount serve` goes on by itself then"
+
+
 def _cap(given: GuardInputs) -> Finding | None:
     if given.purpose is Purpose.UNDO:
         return None
@@ -262,6 +294,8 @@ CHECKS: tuple[Callable[[GuardInputs], Finding | None], ...] = (
     _versions,
     _target,
     _evidence,
+    _freeze,
+    _window,
     _cap,
     _protection,
     _exemption,
@@ -269,6 +303,9 @@ CHECKS: tuple[Callable[[GuardInputs], Finding | None], ...] = (
 
 OBJECT_CODES: frozenset[str] = frozenset({"FC760", "FC773"})
 """Findings about this one object; every other one forbids all further acts of the run."""
+
+PAUSES: frozenset[str] = frozenset({"FC774", "FC775"})
+"""Findings that only time is needed for: the run is paused, and the same plan can be gone on with."""
 
 _GROUNDS: dict[str, Ground] = {
     "FC753": Ground.STALE,

@@ -21,8 +21,10 @@ from fullcount.compiler.program import Proposal
 from fullcount.compiler.values import Row
 from fullcount.runtime.act.context import ApplyContext
 from fullcount.runtime.act.exempted import exempted
-from fullcount.runtime.act.guard import ApprovalFacts, EvidenceAge, GuardInputs, Purpose
+from fullcount.runtime.act.guard import PAUSES, ApprovalFacts, EvidenceAge, GuardInputs, Purpose
+from fullcount.runtime.act.opening import opening
 from fullcount.runtime.act.protected import Protecting
+from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.plan.document import PlanDocument
 from fullcount.runtime.store import controls, leases, tables
 from fullcount.runtime.store.errors import FenceLost
@@ -31,6 +33,7 @@ from fullcount.runtime.store.plans import state_of
 from fullcount.runtime.store.rounds import current_round
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import Fence
+from fullcount.runtime.workspace.freezes import Freeze
 
 LOOK_SECONDS = 0.2
 """How old what the guard looks at may be when a call is made."""
@@ -113,6 +116,9 @@ class Watch:
             (None, None) if proposal.limit is None else (proposal.limit.count, proposal.limit.percent)
         )
         self._evidence = evidence_ages(document, proposal, context.workflow.verifies)
+        acts = [act for act in context.workflow.acts if act.proposal == proposal.name]
+        self._windows = tuple(window for act in acts for window in act.windows)
+        self._freezes: tuple[Freeze, ...] = ()
         self._looked_at = 0.0
         self.look()
 
@@ -129,6 +135,13 @@ class Watch:
         self._exemptions = [entry for name in self._lists for entry in context.exemptions(name)]
         if self._purpose is Purpose.ACT:
             self.protecting.look()
+            self._freezes = context.freezes()
+
+    def resumes_at(self, finding: Finding) -> datetime | None:
+        """Return when a run that a finding stopped can be gone on with; None if that takes more than time."""
+        if finding.code not in PAUSES:
+            return None
+        return opening(self._windows, self._freezes, self._context.clock())
 
     def inputs(self, key: tuple[Any, ...] | None, acts: int, seen: Row | None = None) -> GuardInputs:
         """Return what the guard looks at for an act on the object with this key (None: for any act at all).
@@ -157,6 +170,8 @@ class Watch:
             exemption=None if key is None else exempted(self._exemptions, key, document.workflow, at),
             protection=None if key is None else self.protecting.why({} if seen is None else seen),
             evidence=self._evidence,
+            windows=self._windows,
+            freezes=self._freezes,
             fence=self._fence.token,
             fence_current=self._standing.fence_current,
         )

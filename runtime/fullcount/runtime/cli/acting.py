@@ -57,6 +57,7 @@ def end_document(end: ApplyEnd) -> dict[str, Any]:
             "counts": {str(outcome): count for outcome, count in report.counts.items()},
             "sums_hold": report.sums_hold,
             "repeated": report.repeated,
+            "resumes_at": None if report.resumes_at is None else report.resumes_at.isoformat(),
             "stopped_by": None if report.stopped_by is None else report.stopped_by.model_dump(mode="json"),
             "rows": [
                 {"key": list(row.key), "outcome": row.outcome, "reason": row.reason, "detail": row.detail}

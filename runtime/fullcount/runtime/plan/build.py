@@ -351,5 +351,6 @@ def _act(act: program.Act) -> dict[str, Any]:
         "reversible": act.call.reversible,
         "rate": None if act.rate is None else f"{act.rate:f}",
         "concurrency": act.concurrency,
+        "windows": [f"{window.text} {window.timezone}" for window in act.windows],
         "stop": f"after {' or '.join(stops)}" if len(stops) > 0 else None,
     }

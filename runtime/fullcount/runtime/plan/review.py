@@ -60,6 +60,8 @@ class AppliedView:
     counts: Mapping[Outcome, int]
     changed: Mapping[str, int] = field(default_factory=dict)
     stopped_by: str | None = None
+    resumes: str | None = None
+    """When it can be gone on with, if it is only paused."""
     undo_command: str | None = None
     journal_head: str | None = None
     journal_verified: bool | None = None

@@ -399,6 +399,8 @@ def _act(act: dict[str, Any] | None) -> tuple[tuple[str, str], ...]:
     pace = [f"{act['concurrency']} at a time"] if act.get("concurrency") is not None else []
     pace.append(f"{act['rate']}/s" if act.get("rate") is not None else "as fast as the target answers")
     lines.append(("pace", ", ".join(pace)))
+    if act.get("windows"):
+        lines.append(("window", " · ".join(map(str, act["windows"]))))
     lines.append(("stops", str(act.get("stop") or "only when told to")))
     return tuple((name, plain(text)) for name, text in lines)
 

@@ -17,6 +17,7 @@ from fullcount.runtime.connectors.base import Connector
 from fullcount.runtime.connectors.registry import UnknownConnectorError, connector_named
 from fullcount.runtime.workspace.errors import SettingError, WorkspaceError, did_you_mean, from_validation
 from fullcount.runtime.workspace.exemptions import Exemption, read_exemptions
+from fullcount.runtime.workspace.freezes import Freeze, FreezeEntry, FreezeFile
 from fullcount.runtime.workspace.protections import ProtectionFiles
 from fullcount.runtime.workspace.secrets import ROOT, DatabaseUrl, RootedPath
 
@@ -56,11 +57,12 @@ class _File(BaseModel):
     sources: dict[_Word, dict[str, Any]] = {}
     roles: dict[_Name, list[_Member]] = {}
     exemptions: dict[_Word, RootedPath] = {}
+    freeze: list[FreezeEntry] = []
 
 
 class Workspace:
-    """One checked `fullcount.toml`. Nothing of it changes after loading, except that exemption lists and protections
-    are read anew.
+    """One checked `fullcount.toml`. Nothing of it changes after loading, except that exemption lists, protections and
+    freezes are read anew.
     """
 
     def __init__(self, root: Path, file: _File, sources: Mapping[str, tuple[Connector, BaseModel]]) -> None:
@@ -142,6 +144,14 @@ class Workspace:
     def protections(self) -> ProtectionFiles:
         """The protections that hold for every workflow; each look at them reads their files."""
         return ProtectionFiles(self._root, self._catalog)
+
+    @cached_property
+    def _freezes(self) -> FreezeFile:
+        return FreezeFile(self._root / FILE_NAME)
+
+    def freezes(self) -> tuple[Freeze, ...]:
+        """Read the freezes anew. Raises `WorkspaceError`: freezes that can't be read are never none."""
+        return self._freezes.current()
 
     def exemptions(self, list_name: str) -> tuple[Exemption, ...]:
         """Read a list anew. Raises `WorkspaceError` FC609: a list that can't be read is never an empty one."""
