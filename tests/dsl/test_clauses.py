@@ -34,10 +34,10 @@ def test_design_sample_is_read_as_the_stored_tree():
 
 
 def test_clauses_of_later_parts_are_unknown_each_by_its_line():
-    """`import` and `canary` are named as unknown, and nothing else is reported."""
+    """`import` is named as unknown, and nothing else is reported."""
     text = snapshot("design_sample_with_later_clauses.fcw")
-    assert codes(text) == ["FC002"] * 2
-    assert underlined(text) == ["import", "canary"]
+    assert codes(text) == ["FC002"]
+    assert underlined(text) == ["import"]
 
 
 @pytest.mark.parametrize(
@@ -168,6 +168,7 @@ def test_approval_is_read_as(rules: str, expected: str):
         ("stop after 1 failure", "StopDecl(failures=1, percent=None)"),
         ("stop after 3 failures or 1%", "StopDecl(failures=3, percent=1)"),
         ("stop after 1%", "StopDecl(failures=None, percent=1)"),
+        ("canary 5 then wait 15m", "canary=CanaryDecl(count=5, wait=900000000)"),
         ('window "Mon 09:00-16:00"', "windows=[WindowDecl(text='Mon 09:00-16:00', timezone=None)]"),
         ('window "a" timezone "UTC" window "b"', "WindowDecl(text='a', timezone='UTC'), WindowDecl(text='b', "),
     ],
@@ -270,6 +271,7 @@ def test_spans_of_blocks_and_heads_cover_what_they_name():
         (ACT.format("rate 1 per second rate 2 per second"), "rate"),
         (ACT.format("concurrency 1 concurrency 2"), "concurrency"),
         (ACT.format("stop after 1% stop after 2%"), "stop"),
+        (ACT.format("canary 1 then wait 1m canary 2 then wait 1m"), "canary"),
     ],
 )
 def test_repeated_clause_is_refused_and_points_at_the_first(text: str, clause: str):
@@ -351,6 +353,8 @@ def test_type_that_is_no_record_has_no_fields():
         (APPROVE.format('1 of role "r", expires after 3'), "a duration"),
         (ACT.format("rate 5% per second"), "a whole number"),
         (ACT.format("concurrency 4s"), "a whole number"),
+        (ACT.format("canary 5% then wait 1m"), "a whole number"),
+        (ACT.format("canary 5 then wait 15"), "a duration"),
         (ACT.format("stop after 3"), "does not say what it counts"),
         (ACT.format("stop after 3% failures"), "is not a number of failures"),
         (ACT.format("stop after 3d"), "a whole number or a percentage"),

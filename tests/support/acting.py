@@ -131,6 +131,7 @@ class Orphans:
         stop: program.Stop | None = None,
         limit: program.Limit | None = None,
         windows: Iterable[program.Window] = (),
+        canary: program.Canary | None = None,
         verify_age: int = 1,
         quorum: int = 1,
     ) -> program.Workflow:
@@ -185,6 +186,7 @@ class Orphans:
                     concurrency=concurrency,
                     stop=stop,
                     windows=tuple(windows),
+                    canary=canary,
                 ),
             ),
         )

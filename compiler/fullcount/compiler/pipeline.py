@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from fullcount.compiler import program
 from fullcount.compiler.approvals import check_approvals, unique_acts, warn_one_approver
+from fullcount.compiler.canary import check_canary
 from fullcount.compiler.caps import act_of, acted_on, check_limit, check_pace
 from fullcount.compiler.catalog import Catalog
 from fullcount.compiler.check_types import check_act, check_inventory, check_params, check_proposal
@@ -120,9 +121,14 @@ def compile_workflow(
     for act_decl in unique_acts(names):
         check_pace(act_decl, sink)
         windows = check_windows(act_decl.windows, sink)
+        canary = None
+        if act_decl.canary is not None:
+            name = act_decl.proposal.text
+            approval = next((each for each in approvals if each.proposal == name), None)
+            canary = check_canary(act_decl.canary, proposals.get(name), promises, approval, sink)
         calls = check_act(checker, act_decl, proposals.get(act_decl.proposal.text))
         if calls is not None and windows is not None:
-            acts.append(act_of(act_decl, *calls, windows))
+            acts.append(act_of(act_decl, *calls, windows, canary))
     schedule = None if workflow.schedule is None else check_schedule(workflow.schedule, sink)
 
     # warnings; behind an error, what looks unused may only not have been looked at

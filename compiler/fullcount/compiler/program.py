@@ -195,6 +195,14 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
+class Canary:
+    """The first `count` acts, then a wait (microseconds), then a look at whether they still are as they were left."""
+
+    count: int
+    wait: int
+
+
+@dataclass(frozen=True, slots=True)
 class Window:
     """When an act may happen: days (0 is Monday) and minutes of the day, `[start, end)`, by the clock of a zone.
 
@@ -220,6 +228,7 @@ class Act:
     concurrency: int
     stop: Stop | None
     windows: tuple[Window, ...] = ()
+    canary: Canary | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from lark import Token, Tree
 from fullcount.dsl import tree
 from fullcount.dsl.diagnostics import Diagnostics, Label
 from fullcount.dsl.expressions import MAX_DEPTH, ExpressionBuilder, Node, Reporter, subtrees, token_at, tokens
+from fullcount.dsl.holding import HoldingBuilder
 from fullcount.dsl.keywords import EXAMPLES
 from fullcount.dsl.source import Source, Span
 
@@ -37,6 +38,7 @@ class Builder:
         self._at = Reporter(source, diagnostics)
         self._expressions = ExpressionBuilder(self._at)
         self._damaged = damaged
+        self._holding = HoldingBuilder(self._at, self._expressions, self._dotted, self._integer)
 
     def file(self, root: Node, comments: tuple[tree.Comment, ...]) -> tree.File:
         """Build the whole file."""
@@ -45,30 +47,7 @@ class Builder:
             tuple(self._workflow(node) for node in subtrees(root, "workflow")),
             comments,
             span,
-            protects=tuple(self._protect(node) for node in subtrees(root, "protect")),
-        )
-
-    def _protect(self, node: Node) -> tree.ProtectDecl:
-        name, row = tokens(node, "NAME")
-        (because,) = tokens(node, "STRING")
-        reason = str(self._at.literal(because).value)
-        if not reason.strip():
-            self._at.report(
-                "FC004",
-                f"protection `{name}` has no reason",
-                self._at.span(because),
-                why="whoever finds an object kept must be able to tell why, and whom to ask",
-                help=f"say it in words: `{EXAMPLES['protect']}`",
-            )
-        return tree.ProtectDecl(
-            self._at.name(name),
-            self._dotted(subtrees(node, "dotted")[0]),
-            self._at.binding(row, "row"),
-            self._expressions.selector(node.children[8]),
-            reason,
-            self._at.span(node),
-            self._at.span(node.children[0]).to(self._at.span(row)),
-            self._at.span(because),
+            protects=tuple(self._holding.protect(node) for node in subtrees(root, "protect")),
         )
 
     # ------------------------------------------------------------------------------------------ workflow
@@ -264,20 +243,7 @@ class Builder:
             ),
             self._at.span(node),
             head,
-            keeps=tuple(self._keep(child) for child in subtrees(node, "keep")),
-        )
-
-    def _keep(self, node: Node) -> tree.KeepDecl:
-        count = token_at(node, 3)
-        per = self._expressions.expression(node.children[5]) if tokens(node, "PER") else None
-        (order,) = tokens(node, "NEWEST") + tokens(node, "OLDEST")
-        return tree.KeepDecl(
-            self._integer(count, "keep at least", "int", "keep at least 3 newest by a.created"),
-            per,
-            str(order),
-            self._expressions.expression(node.children[-1]),
-            self._at.span(node),
-            self._at.span(count),
+            keeps=tuple(self._holding.keep(child) for child in subtrees(node, "keep")),
         )
 
     def _except(self, node: Node) -> tree.ExceptDecl:
@@ -322,13 +288,14 @@ class Builder:
     def _act(self, node: Node) -> tree.ActDecl:
         proposal = self._at.name(tokens(node, "NAME")[0])
         block = f"act `{proposal.text}`"
-        undo = rate = concurrency = stop = None
+        undo = rate = concurrency = canary = stop = None
         windows: tuple[tree.WindowDecl, ...] = ()
         for body in subtrees(node, "act_block"):
-            windows = tuple(self._window(child) for child in subtrees(body, "window"))
+            windows = tuple(self._holding.window(child) for child in subtrees(body, "window"))
             undo = self._once(body, block, "undo")
             rate = self._once(body, block, "rate")
             concurrency = self._once(body, block, "concurrency")
+            canary = self._once(body, block, "canary")
             stop = self._once(body, block, "stop")
         return tree.ActDecl(
             proposal,
@@ -339,16 +306,7 @@ class Builder:
             self._stop(stop) if stop is not None else None,
             self._at.span(node),
             windows=windows,
-        )
-
-    def _window(self, node: Node) -> tree.WindowDecl:
-        text, *zone = tokens(node, "STRING")
-        return tree.WindowDecl(
-            str(self._at.literal(text).value),
-            str(self._at.literal(zone[0]).value) if zone else None,
-            self._at.span(node),
-            self._at.span(text),
-            self._at.span(zone[0]) if zone else None,
+            canary=self._holding.canary(canary) if canary is not None else None,
         )
 
     def _operation(self, node: Node) -> tree.OperationCall:

@@ -15,7 +15,7 @@ CLAUSES: Final[dict[str, tuple[str, ...]]] = {
     "workflow": ("describe", "owner", "schedule", "param", "inventory", "verify", "propose", "approve", "act"),
     "inventory": ("key", "incarnation", "fields", "scope", "deadline", "expect"),
     "propose": ("where", "except", "keep", "limit", "show"),
-    "act": ("undo", "rate", "concurrency", "stop", "window"),
+    "act": ("undo", "rate", "concurrency", "canary", "stop", "window"),
 }
 
 #: Blocks whose entries are separated by commas, with the words that an entry starts with (empty: any name).
@@ -56,6 +56,7 @@ EXAMPLES: Final[dict[str, str]] = {
     "undo": "undo directory.update(id: a.id, locked: false)",
     "rate": "rate 10 per second",
     "concurrency": "concurrency 4",
+    "canary": "canary 5 then wait 15m",
     "stop": "stop after 3 failures or 1%",
     "window": 'window "Mon-Thu 09:00-16:00" timezone "Europe/Berlin"',
     "complete": "complete",

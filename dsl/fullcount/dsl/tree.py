@@ -377,6 +377,15 @@ class RateDecl:
 
 
 @dataclass(frozen=True, slots=True)
+class CanaryDecl:
+    """`canary 5 then wait 15m`. `wait` in microseconds."""
+
+    count: int
+    wait: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class WindowDecl:
     """`window "Mon-Thu 09:00-16:00" timezone "Europe/Berlin"`. The text is as written."""
 
@@ -389,7 +398,7 @@ class WindowDecl:
 
 @dataclass(frozen=True, slots=True)
 class ActDecl:
-    """`act disable with directory.update(…) { undo … rate … concurrency … stop … window … }`."""
+    """`act disable with directory.update(…) { undo … rate … concurrency … canary … stop … window … }`."""
 
     proposal: Name
     operation: OperationCall
@@ -399,6 +408,7 @@ class ActDecl:
     stop: StopDecl | None
     span: Span
     windows: tuple[WindowDecl, ...] = ()
+    canary: CanaryDecl | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -211,6 +211,10 @@ class Engine:
         declared = approval_of(workflow_from_document(plan.document.program), plan.document.proposal)
         return None if declared is None else approvals.status(self.store, plan, declared, self.workspace.roles)
 
+    def resumes_at(self, plan: StoredPlan) -> datetime | None:
+        """Return from when on an apply of this plan that is paused can be gone on with; None if none is."""
+        return next((paused.resumes_at for paused in self.store.paused(plan.document.plan_id)), None)
+
     def give_approval(self, plan: StoredPlan, person: Person, digest: str) -> ApprovalStatus:
         """Count this person's yes over the digest that they name. Raises `ApprovalRefused` and its kin."""
         declared = approval_of(workflow_from_document(plan.document.program), plan.document.proposal)

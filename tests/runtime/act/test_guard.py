@@ -18,6 +18,7 @@ from fullcount.dsl.codes import CODES
 from fullcount.runtime.act.guard import (
     CHECKS,
     ApprovalFacts,
+    CanaryFacts,
     EvidenceAge,
     GuardInputs,
     Purpose,
@@ -52,6 +53,7 @@ ALLOWED = GuardInputs(
     evidence=(EvidenceAge("accounts", NOW - timedelta(minutes=59), timedelta(hours=1)),),
     windows=(),
     freezes=(),
+    canary=None,
     fence=7,
     fence_current=7,
 )
@@ -87,6 +89,7 @@ REFUSED = {
     "cap by number reached": (replace(ALLOWED, acts=10), "FC759"),
     "cap by share reached": (replace(ALLOWED, cap_count=None, cap_percent=Decimal("0.9")), "FC759"),
     "plan over its cap": (replace(ALLOWED, plan_state="over_cap"), "FC759"),
+    "the canary is waited for": (replace(ALLOWED, canary=CanaryFacts(9, passed=False, waits_until=NOW)), "FC776"),
     "frozen": (replace(ALLOWED, freezes=(Freeze(NOW, NOW + timedelta(hours=1), "incident"),)), "FC775"),
     "outside of the window": (replace(ALLOWED, windows=(parse_window("Mon 09:00-16:00", "UTC"),)), "FC774"),
     "protected meanwhile": (replace(ALLOWED, protection="protected by `payroll`: it pays people"), "FC773"),

@@ -30,6 +30,30 @@ CODES: tuple[Code, ...] = (
         right=_keeping("keep at least 3 per a.team newest by (a.last_login else a.created)"),
     ),
     Code(
+        id="FC541",
+        title="a canary of nothing",
+        explanation=(
+            "`canary N then wait D` acts on the first N objects, waits, and looks at them again before it goes on with "
+            "the rest. With no object, or no wait, nothing would be learnt, and the clause would only read like a "
+            "safety.\n\n"
+            "Say how many and how long, or remove the clause."
+        ),
+        wrong=_acting("canary 0 then wait 15m"),
+        right=_acting("canary 5 then wait 15m"),
+    ),
+    Code(
+        id="FC542",
+        title="a canary that waits too long",
+        explanation=(
+            "Before each act the evidence must still be fresh and the approval alive. This canary waits as long as the "
+            "one or the other lasts, so when it is over nothing may be done any more, and of every plan only the "
+            "canary would be.\n\n"
+            "Wait less long, or say that the evidence may be older, or that the approval lives longer."
+        ),
+        wrong=_acting("canary 5 then wait 1h"),
+        right=_acting("canary 5 then wait 45m"),
+    ),
+    Code(
         id="FC531",
         title="a window that never opens",
         explanation=(

@@ -192,4 +192,20 @@ CODES: tuple[Code, ...] = (
         "Apply the same plan again from the instant that is named, or let `fullcount serve` do it. Undoing is not "
         "bound to a freeze.",
     ),
+    Code(
+        "FC776",
+        "the rest waits for the canary",
+        "The act says `canary N then wait D`: the first N objects were acted on, and nothing more is done until the "
+        "wait is over and each of them was found as it was left. The wait is kept in the store: nothing has to run "
+        "meanwhile, and applying again does not begin it anew. The run is paused; nothing has failed.\n\n"
+        "Apply the same plan again from the instant that is named, or let `fullcount serve` do it.",
+    ),
+    Code(
+        "FC777",
+        "the canary does not hold",
+        "Among the first objects of the plan an act failed, or its outcome is not known; or after the wait one of them "
+        "was no longer as the act had left it, or could not be read. The rest of the plan was not started. Applying "
+        "it again looks at the canary again, and stops again as long as that is so.\n\n"
+        "Look at the objects that are named. What was done can be taken back with `fullcount undo PLAN`.",
+    ),
 )

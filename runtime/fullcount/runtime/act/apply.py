@@ -14,8 +14,9 @@ from typing import Any
 
 from fullcount.compiler.lower import facts
 from fullcount.compiler.lower.world import Bindings
-from fullcount.compiler.program import Act, Proposal
+from fullcount.compiler.program import Act, Inventory, Proposal
 from fullcount.runtime.act.calls import Calls
+from fullcount.runtime.act.canary import CanaryWatch
 from fullcount.runtime.act.context import ApplyContext, ApplyReport
 from fullcount.runtime.act.ending import (
     UNDECIDED,
@@ -29,7 +30,7 @@ from fullcount.runtime.act.ending import (
 )
 from fullcount.runtime.act.floors import Floors
 from fullcount.runtime.act.group import Due, GroupRunner, Item, Left
-from fullcount.runtime.act.guard import Purpose, guard
+from fullcount.runtime.act.guard import CANARY_FULL, Purpose, guard
 from fullcount.runtime.act.pacing import GROUP_LIMIT, Pacer
 from fullcount.runtime.act.recheck import Recheck, Rechecker, Standing, Stored, Surroundings, fields_to_read
 from fullcount.runtime.act.resolve import resolve
@@ -167,8 +168,25 @@ class _Applying:
             self._stopped(finding)
             return
         context.store.begin_apply(plan_id, self.run_id, self.fence)
-        await self._go_on(items, again)
+        await self._act(items, again, base)
         context.store.finish_apply(plan_id, self.run_id, self.fence)
+
+    async def _act(self, items: Mapping[tuple[Any, ...], Item], again: Sequence[Item], base: Inventory) -> None:
+        """Act on everything that is left, the canary first where there is one."""
+        stopped = await self._go_on(items, again)
+        if stopped is not None and stopped.code == CANARY_FULL and self.act.canary is not None:
+            reader = self.context.reader(self.act.call.source)
+            canary = CanaryWatch(
+                self.context, self.act.canary, self.run_id, self.fence, self.ended, reader, self._calls, base
+            )
+            held = await canary.held(items)
+            self.watch.look()
+            if not held:
+                self.ended.later(self.watch.resumes_at)
+                return
+            stopped = await self._go_on(items, ())
+        if stopped is not None:
+            self._stopped(stopped)
 
     async def _resolve(self, items: Mapping[tuple[Any, ...], Item]) -> tuple[Item, ...]:
         plan_id = self.context.plan.document.plan_id
@@ -178,7 +196,8 @@ class _Applying:
             self.context.store.record_outcomes(plan_id, self.run_id, self.fence, part)
         return resolved.again
 
-    async def _go_on(self, items: Mapping[tuple[Any, ...], Item], again: Sequence[Item]) -> None:
+    async def _go_on(self, items: Mapping[tuple[Any, ...], Item], again: Sequence[Item]) -> Finding | None:
+        """Act until nothing is left or something stops it; return what did."""
         context, rows = self.context, self.context.plan.document.rows
         ledger = context.store.ledger(context.plan.document.plan_id)
         resuming = {item.row.key for item in again}
@@ -206,8 +225,7 @@ class _Applying:
         counts = counted(row_outcomes(rows, [e for e in ledger if e.object_key not in resuming], {}))
         stopped = await act_in_groups(context, runner, todo, pacer, Teller(context, len(rows), counts))
         self.ended.undecided = runner.undecided
-        if stopped is not None:
-            self._stopped(stopped)
+        return stopped
 
     def _stopped(self, finding: Finding) -> None:
         self.ended.by(finding, resumes_at=self.watch.resumes_at(finding))

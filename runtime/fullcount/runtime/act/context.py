@@ -56,11 +56,12 @@ class StopSignal:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run has come, for people who wait."""
+    """How far a run has come, for people who wait. `waits_until`: it waits for its canary."""
 
     finished: int
     planned: int
     counts: Mapping[Outcome, int]
+    waits_until: datetime | None = None
 
 
 def _utc_now() -> datetime:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
@@ -32,6 +32,7 @@ _EXITS_BY_CODE: Mapping[str, Exit] = {
     "FC750": Exit.WAITING_FOR_APPROVAL,
     "FC764": Exit.ERROR,
     "FC765": Exit.ERROR,
+    "FC777": Exit.ERROR,
 }
 
 
@@ -60,6 +61,11 @@ class Ended:
         if self.stopped_by is None:
             self.stopped_by, self.exit = finding, exit_of(finding) if ended is None else ended
             self.resumes_at = resumes_at
+
+    def later(self, resumes_at: Callable[[Finding], datetime | None]) -> None:
+        """Work out anew when a run that is paused can be gone on with."""
+        if self.stopped_by is not None and self.resumes_at is not None:
+            self.resumes_at = resumes_at(self.stopped_by)
 
 
 def row_outcomes(

@@ -49,6 +49,15 @@ class EvidenceAge:
 
 
 @dataclass(frozen=True, slots=True)
+class CanaryFacts:
+    """How many acts come first, whether they were found to hold, and until when the rest waits, once that is known."""
+
+    count: int
+    passed: bool
+    waits_until: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class GuardInputs:
     """Everything the guard looks at, read freshly for the act in question.
 
@@ -76,6 +85,7 @@ class GuardInputs:
     evidence: tuple[EvidenceAge, ...]
     windows: tuple[Window, ...]
     freezes: tuple[Freeze, ...]
+    canary: CanaryFacts | None
     fence: int
     fence_current: int | None
 
@@ -274,6 +284,23 @@ def _exemption(given: GuardInputs) -> Finding | None:
     return Finding(code="FC760", message=f"exempted since the plan was made: {given.exemption}")
 
 
+def _canary(given: GuardInputs) -> Finding | None:
+    canary = given.canary
+    if given.purpose is Purpose.UNDO or canary is None or canary.passed or given.acts < canary.count:
+        return None
+    return waiting(canary.count, canary.waits_until)
+
+
+def waiting(count: int, until: datetime | None) -> Finding:
+    """Return why the rest of a plan is not acted on while its canary is waited for."""
+    when = "" if until is None else f" until {local_moment((), until)}"
+    return Finding(
+        code="FC776",
+        message=f"the first {count} were acted on, and the rest waits for them{when}",
+        ways_on=("apply the same plan again then; `fullcount serve` goes on by itself",),
+    )
+
+
 def _protection(given: GuardInputs) -> Finding | None:
     if given.purpose is Purpose.UNDO or given.protection is None:
         return None
@@ -297,6 +324,7 @@ CHECKS: tuple[Callable[[GuardInputs], Finding | None], ...] = (
     _freeze,
     _window,
     _cap,
+    _canary,
     _protection,
     _exemption,
 )
@@ -304,7 +332,10 @@ CHECKS: tuple[Callable[[GuardInputs], Finding | None], ...] = (
 OBJECT_CODES: frozenset[str] = frozenset({"FC760", "FC773"})
 """Findings about this one object; every other one forbids all further acts of the run."""
 
-PAUSES: frozenset[str] = frozenset({"FC774", "FC775"})
+CANARY_FULL = "FC776"
+"""The finding that no further object is acted on until the first ones were waited for and looked at."""
+
+PAUSES: frozenset[str] = frozenset({"FC774", "FC775", CANARY_FULL})
 """Findings that only time is needed for: the run is paused, and the same plan can be gone on with."""
 
 _GROUNDS: dict[str, Ground] = {

@@ -21,18 +21,18 @@ from fullcount.compiler.program import Proposal
 from fullcount.compiler.values import Row
 from fullcount.runtime.act.context import ApplyContext
 from fullcount.runtime.act.exempted import exempted
-from fullcount.runtime.act.guard import PAUSES, ApprovalFacts, EvidenceAge, GuardInputs, Purpose
+from fullcount.runtime.act.guard import PAUSES, ApprovalFacts, CanaryFacts, EvidenceAge, GuardInputs, Purpose
 from fullcount.runtime.act.opening import opening
 from fullcount.runtime.act.protected import Protecting
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.plan.document import PlanDocument
-from fullcount.runtime.store import controls, leases, tables
+from fullcount.runtime.store import canaries, controls, leases, tables
 from fullcount.runtime.store.errors import FenceLost
 from fullcount.runtime.store.instants import from_micros, to_micros
 from fullcount.runtime.store.plans import state_of
 from fullcount.runtime.store.rounds import current_round
 from fullcount.runtime.store.store import Store
-from fullcount.runtime.store.views import Fence
+from fullcount.runtime.store.views import CanaryRow, Fence
 from fullcount.runtime.workspace.freezes import Freeze
 
 LOOK_SECONDS = 0.2
@@ -47,6 +47,7 @@ class Standing:
     approval: ApprovalFacts | None
     halted: str | None
     fence_current: int | None
+    canary: CanaryRow | None
 
 
 def standing(store: Store, plan_id: str, fence: Fence) -> Standing:
@@ -65,7 +66,8 @@ def standing(store: Store, plan_id: str, fence: Fence) -> Standing:
             current: int | None = fence.token
         except FenceLost:
             current = None
-        return Standing(str(state_of(session, plan, now)), approval, controls.halted(session), current)
+        canary = canaries.find(session, plan_id)
+        return Standing(str(state_of(session, plan, now)), approval, controls.halted(session), current, canary)
 
 
 def evidence_ages(document: PlanDocument, proposal: Proposal, verifies: Mapping[str, Any]) -> tuple[EvidenceAge, ...]:
@@ -118,6 +120,7 @@ class Watch:
         self._evidence = evidence_ages(document, proposal, context.workflow.verifies)
         acts = [act for act in context.workflow.acts if act.proposal == proposal.name]
         self._windows = tuple(window for act in acts for window in act.windows)
+        self._canary = next((act.canary for act in acts), None)
         self._freezes: tuple[Freeze, ...] = ()
         self._looked_at = 0.0
         self.look()
@@ -141,7 +144,18 @@ class Watch:
         """Return when a run that a finding stopped can be gone on with; None if that takes more than time."""
         if finding.code not in PAUSES:
             return None
-        return opening(self._windows, self._freezes, self._context.clock())
+        canary, at = self._standing.canary, self._context.clock()
+        if finding.code == "FC776" and canary is not None:
+            at = max(at, canary.waits_until)
+        return opening(self._windows, self._freezes, at)
+
+    def _canary_facts(self) -> CanaryFacts | None:
+        if self._canary is None:
+            return None
+        row = self._standing.canary
+        if row is None:
+            return CanaryFacts(self._canary.count, passed=False, waits_until=None)
+        return CanaryFacts(self._canary.count, row.passed_at is not None, row.waits_until)
 
     def inputs(self, key: tuple[Any, ...] | None, acts: int, seen: Row | None = None) -> GuardInputs:
         """Return what the guard looks at for an act on the object with this key (None: for any act at all).
@@ -172,6 +186,7 @@ class Watch:
             evidence=self._evidence,
             windows=self._windows,
             freezes=self._freezes,
+            canary=self._canary_facts(),
             fence=self._fence.token,
             fence_current=self._standing.fence_current,
         )

@@ -37,6 +37,8 @@ async def _run(run: Run, say: Callable[[str], None]) -> ApplyEnd:
         counts = ", ".join(
             f"{count:,} {outcome.replace('_', ' ')}" for outcome, count in progress.counts.items() if count
         )
+        if progress.waits_until is not None:
+            counts += f"; waiting for the canary until {progress.waits_until:%H:%M:%S} UTC"
         say(f"{progress.finished:,} of {progress.planned:,}: {counts}")
 
     return await run(stop, tell)

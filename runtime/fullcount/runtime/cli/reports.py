@@ -6,6 +6,7 @@ The wording stands in `plan/summary.py`, `plan/text.py` and `plan/text_outcome.p
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from rich.console import Group, RenderableType
@@ -49,10 +50,15 @@ def plan_report(end: PlanEnd, person: Person, *, workflow: str, proposal: str, b
 
 
 def stored_plan_report(
-    plan: StoredPlan, approval: ApprovalStatus | None, person: Person, *, all_rows: bool = False
+    plan: StoredPlan,
+    approval: ApprovalStatus | None,
+    person: Person,
+    *,
+    all_rows: bool = False,
+    resumes_at: datetime | None = None,
 ) -> RenderableType:
     """Return a stored plan as its reviewer sees it now."""
-    status = review_status(plan, approval, person)
+    status = replace(review_status(plan, approval, person), resumes_at=resumes_at)
     return render_plan(plan.document, status, rows=None) if all_rows else render_plan(plan.document, status)
 
 

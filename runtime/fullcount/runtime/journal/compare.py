@@ -26,6 +26,7 @@ def compare_tables(state: State, session: Session) -> dict[str, int]:
     compare.table("approval", About.APPROVAL, tables.ApprovalRound, ("round_id",), state.rounds, _key)
     compare.table("vote", About.APPROVAL, tables.ApprovalVote, ("round_id", "uid", "at"), state.votes)
     compare.table("act", About.ACT, tables.Act, ("plan_id", "kind", "object_key"), state.acts, _before)
+    compare.table("canary", About.ACT, tables.Canary, ("plan_id",), state.canaries)
     compare.table("lease", About.COORDINATION, tables.Lease, ("name",), state.leases, _no_end)
     compare.table("slot", About.COORDINATION, tables.Slot, ("slot_id",), state.slots)
     compare.table("control", About.COORDINATION, tables.Control, ("name",), state.controls)
@@ -45,7 +46,8 @@ def _document(row: dict[str, Any]) -> None:
 
 def _key(row: dict[str, Any]) -> None:
     key = row.pop("key")
-    if (None if key is None else sha256_text(key)) != row["key_sha256"]:
+    found = sha256_text(key) if isinstance(key, bytes) else None if key is None else "not a key"
+    if found != row["key_sha256"]:
         row["key_sha256"] = "the hash of another key"
 
 

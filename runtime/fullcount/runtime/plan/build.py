@@ -25,7 +25,7 @@ from fullcount.runtime.collect.snapshots import SnapshotStore
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.plan import tables
 from fullcount.runtime.plan.caps import caps_for
-from fullcount.runtime.plan.cells import cell_to_doc, instant, to_json
+from fullcount.runtime.plan.cells import cell_to_doc, exact_duration, instant, to_json
 from fullcount.runtime.plan.digest import check_sums, sealed
 from fullcount.runtime.plan.document import (
     CertificateDoc,
@@ -351,6 +351,9 @@ def _act(act: program.Act) -> dict[str, Any]:
         "reversible": act.call.reversible,
         "rate": None if act.rate is None else f"{act.rate:f}",
         "concurrency": act.concurrency,
+        "canary": None
+        if act.canary is None
+        else f"first {act.canary.count}, then wait {exact_duration(act.canary.wait)}",
         "windows": [f"{window.text} {window.timezone}" for window in act.windows],
         "stop": f"after {' or '.join(stops)}" if len(stops) > 0 else None,
     }

@@ -37,6 +37,8 @@ class ReviewStatus:
     viewer_is_author: bool = False
     expires_at: datetime | None = None
     approved_at: datetime | None = None
+    resumes_at: datetime | None = None
+    """From when on an apply of it that is paused can be gone on with."""
 
     @property
     def needed(self) -> int:

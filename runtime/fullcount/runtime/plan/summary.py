@@ -162,10 +162,16 @@ def summarise(doc: PlanDocument, status: ReviewStatus, rows: int | None = None) 
         closest=None if closest is None else plain(closest),
         act=_act(doc.act),
         notes=tuple(plain(note) for note in doc.notes),
-        next_step=f"fullcount approve {plain(doc.plan_id)}" if verdict(doc, status).tone is Tone.ASK else None,
+        next_step=_next_step(doc, status),
         short=short_digest(doc.digest),
         plan_id=plain(doc.plan_id),
     )
+
+
+def _next_step(doc: PlanDocument, status: ReviewStatus) -> str | None:
+    if verdict(doc, status).tone is not Tone.ASK:
+        return None
+    return f"fullcount {'approve' if status.resumes_at is None else 'apply'} {plain(doc.plan_id)}"
 
 
 # -- the verdict ------------------------------------------------------------------------------------------------------
@@ -177,6 +183,8 @@ def verdict(doc: PlanDocument, status: ReviewStatus) -> Verdict:
     match status.state:
         case _ if not doc.sums.hold:
             return Verdict("INVALID", ("the sums of this plan do not hold, nothing may follow from it",), Tone.STOP)
+        case "applying" | "approved" if status.resumes_at is not None:
+            return Verdict("PAUSED", (f"goes on from {fmt.weekday_moment(status.resumes_at)} on",), Tone.ASK)
         case "over_cap":
             allowed = "none is" if doc.caps.effective == 0 else f"at most {fmt.count(doc.caps.effective)} are"
             return Verdict(
@@ -399,6 +407,8 @@ def _act(act: dict[str, Any] | None) -> tuple[tuple[str, str], ...]:
     pace = [f"{act['concurrency']} at a time"] if act.get("concurrency") is not None else []
     pace.append(f"{act['rate']}/s" if act.get("rate") is not None else "as fast as the target answers")
     lines.append(("pace", ", ".join(pace)))
+    if act.get("canary") is not None:
+        lines.append(("canary", f"{act['canary']}; the rest follows if these still are as they were left"))
     if act.get("windows"):
         lines.append(("window", " · ".join(map(str, act["windows"]))))
     lines.append(("stops", str(act.get("stop") or "only when told to")))
