@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fullcount.compiler import ir
 from fullcount.compiler.environment import Env, Typed
 from fullcount.compiler.functions import FUNCTIONS, Function
-from fullcount.compiler.report import did_you_mean, error
+from fullcount.compiler.report import error, near
 from fullcount.dsl import tree
 from fullcount.dsl.source import Span
 
@@ -25,7 +25,7 @@ def call(checker: Checker, node: tree.Call, env: Env) -> Typed | None:
             "FC118",
             f"there is no function `{node.function.text}`",
             node.function.span,
-            help=did_you_mean(node.function.text, FUNCTIONS, "functions"),
+            **near(node.function.text, node.function.span, FUNCTIONS, "functions"),
         )
         return None
     if len(node.arguments) != len(function.parameters):

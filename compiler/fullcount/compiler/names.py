@@ -13,7 +13,7 @@ from typing import TypeVar
 from fullcount.compiler import ir
 from fullcount.compiler.catalog import Catalog, Resource
 from fullcount.compiler.inventories import bind_resource, check_identity, declared_fields
-from fullcount.compiler.report import did_you_mean, error
+from fullcount.compiler.report import error, near
 from fullcount.compiler.typenames import scalar_type
 from fullcount.compiler.types import FieldType, Type
 from fullcount.dsl import tree
@@ -70,7 +70,7 @@ class Names:
             "FC108",
             f"there is no inventory `{name.text}` in this workflow",
             name.span,
-            help=did_you_mean(name.text, self.inventories, "inventories"),
+            **near(name.text, name.span, self.inventories, "inventories"),
         )
         return None
 

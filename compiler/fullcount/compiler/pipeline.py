@@ -1,7 +1,7 @@
 """The story of a compilation, top to bottom.
 
     text ─parse─► tree ─names─► bound names ─types─► typed rules ─direction─► uses
-         ─requirements─► uses with evidence ─approval, caps, schedule─► checked ─warnings─► Program
+         ─requirements─► uses with evidence ─approval, caps, schedule─► checked ─warnings, allowances─► Program
 
 Each phase is a function from values to values that adds findings to one sink and goes on, so that one run reports every
 mistake. There is a program only if no phase reported an error. Nothing here does I/O or asks for the time.
@@ -27,6 +27,7 @@ from fullcount.compiler.protections import Protections, check_protections, prote
 from fullcount.compiler.report import error
 from fullcount.compiler.requirements import check_requirements
 from fullcount.compiler.schedule import check_schedule
+from fullcount.compiler.suppressions import allow
 from fullcount.compiler.unused import warn_unused
 from fullcount.compiler.windows import check_windows
 from fullcount.dsl import tree
@@ -68,7 +69,8 @@ def compile_source(source: Source, catalog: Catalog, *, protections: Protections
         compile_workflow(workflow, source, file.comments, catalog, sink)
         for workflow in unique(file.workflows, "workflow", sink)
     ]
-    return Compiled(_program(made, protections, sink), sink, sources)
+    found = allow(source, file.comments, sink)
+    return Compiled(_program(made, protections, found), found, sources)
 
 
 def _program(

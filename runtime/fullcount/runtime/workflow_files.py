@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from fullcount.compiler.catalog import Catalog
     from fullcount.compiler.pipeline import Compiled
     from fullcount.compiler.program import Workflow
+    from fullcount.runtime.workspace import Workspace
     from fullcount.runtime.workspace.protections import ProtectionFiles
 
 
@@ -50,6 +53,46 @@ def read_source(path: Path) -> Source:
         ) from error
 
 
+def replace_text(path: Path, text: str) -> None:
+    """Replace a file's text, in one step: whoever reads it sees the old or the new one, whole.
+
+    Raises `UsageError` when it can't be written.
+    """
+    target = path.resolve()  # behind a link, the file that it names
+    beside = target.with_name(f".{target.name}.{os.getpid()}.new")
+    try:
+        beside.write_bytes(text.encode("utf-8"))
+        shutil.copymode(target, beside)
+        beside.replace(target)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise UsageError(
+            "FC690", f"can't write `{path}`: {error.strerror}", help="name a file in a folder that you may write to"
+        ) from error
+
+
+def repository_root(folder: Path) -> Path:
+    """Return the root of the git repository around a folder, or the folder itself if there is none."""
+    return next((each for each in (folder, *folder.parents) if (each / ".git").exists()), folder)
+
+
+def places_of(workspace: Workspace) -> list[Path]:
+    """Return where a workspace's language stands, as one would type it here: its workflows and its protections."""
+    return [Path(os.path.relpath(each)) for each in (workspace.root / "workflows", *workspace.protections.paths())]
+
+
+def workflow_files(paths: Iterable[Path]) -> list[Path]:
+    """Return the `.fcw` files meant by the given paths. Raises `UsageError` when there is none."""
+    found = find_files(paths)
+    if not found:
+        raise UsageError(
+            "FC692",
+            "there is no `.fcw` file to check",
+            help="name a file or folder, or make a first workflow with `fullcount init`",
+        )
+    return found
+
+
 def find_files(paths: Iterable[Path]) -> list[Path]:
     """Return the `.fcw` files meant by the given paths, folders searched in depth, in order of name."""
     found: list[Path] = []
@@ -66,15 +109,21 @@ def compile_file(path: Path, catalog: Catalog, protections: ProtectionFiles | No
 
     None: no workspace is at hand. Raises `WorkspaceError` FC614 for protections that can't be read.
     """
+    return compile_text(source_of(path, protections), catalog, protections)
+
+
+def source_of(path: Path, protections: ProtectionFiles | None) -> Source:
+    """Read a file that is to be compiled under these protections. Raises `UsageError` when it can't be read."""
+    source = read_source(path)
+    own_name = None if protections is None else protections.name_of(path)
+    return source if own_name is None else Source(own_name, source.text)  # one of them is known by one name only
+
+
+def compile_text(source: Source, catalog: Catalog, protections: ProtectionFiles | None = None) -> Compiled:
+    """Compile a text as `compile_file` does its file; one of the protections stands for what is in the file now."""
     from fullcount.compiler.pipeline import compile_source
 
-    source = read_source(path)
-    if protections is None:
-        return compile_source(source, catalog)
-    own_name = protections.name_of(path)
-    if own_name is not None:
-        source = Source(own_name, source.text)  # it is one of them: known by one name only
-    return compile_source(source, catalog, protections=protections.current())
+    return compile_source(source, catalog, protections=None if protections is None else protections.current(source))
 
 
 def compiled_workflow(
@@ -84,6 +133,23 @@ def compiled_workflow(
 
     Raises `MistakesError` after showing the mistakes; `UsageError` when the name is missing or wrong; `WorkspaceError`.
     """
+    compiled, sources = compiled_workflows(path, catalog, protections)
+    workflows = {workflow.name: workflow for workflow in compiled}
+    if name is None and len(workflows) == 1:
+        return next(iter(workflows.values())), sources
+    if name is not None and name in workflows:
+        return workflows[name], sources
+    found = f"there is no workflow `{name}` in `{path}`" if name is not None else f"`{path}` has several workflows"
+    raise UsageError("FC693", found, help=f"choose with --workflow: {', '.join(workflows) or 'it has none'}")
+
+
+def compiled_workflows(
+    path: Path, catalog: Catalog, protections: ProtectionFiles | None = None
+) -> tuple[tuple[Workflow, ...], Mapping[str, Source]]:
+    """Compile a file that must be free of mistakes; return its workflows and the texts they came from.
+
+    Raises `MistakesError` after showing the mistakes; `WorkspaceError`.
+    """
     import typer
 
     from fullcount.dsl.render import render
@@ -92,13 +158,7 @@ def compiled_workflow(
     if compiled.program is None:
         typer.echo(render(compiled.diagnostics, compiled.sources, color=False), err=True)
         raise MistakesError(path)
-    workflows = {workflow.name: workflow for workflow in compiled.program.workflows}
-    if name is None and len(workflows) == 1:
-        return next(iter(workflows.values())), compiled.sources
-    if name is not None and name in workflows:
-        return workflows[name], compiled.sources
-    found = f"there is no workflow `{name}` in `{path}`" if name is not None else f"`{path}` has several workflows"
-    raise UsageError("FC693", found, help=f"choose with --workflow: {', '.join(workflows) or 'it has none'}")
+    return compiled.program.workflows, compiled.sources
 
 
 def author_of(path: Path) -> str:

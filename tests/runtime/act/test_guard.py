@@ -92,7 +92,7 @@ REFUSED = {
     "the canary is waited for": (replace(ALLOWED, canary=CanaryFacts(9, passed=False, waits_until=NOW)), "FC776"),
     "frozen": (replace(ALLOWED, freezes=(Freeze(NOW, NOW + timedelta(hours=1), "incident"),)), "FC775"),
     "outside of the window": (replace(ALLOWED, windows=(parse_window("Mon 09:00-16:00", "UTC"),)), "FC774"),
-    "protected meanwhile": (replace(ALLOWED, protection="protected by `payroll`: it pays people"), "FC773"),
+    "protected meanwhile": (replace(ALLOWED, protection="protected by `payroll`: it pays people"), "FC778"),
     "exempted meanwhile": (replace(ALLOWED, exemption="on list `exemptions`, by ana: audit"), "FC760"),
     "evidence one second too old": (
         replace(ALLOWED, evidence=(EvidenceAge("people", NOW - timedelta(hours=1, seconds=1), timedelta(hours=1)),)),

@@ -34,7 +34,7 @@ async def test_an_object_protected_after_the_approval_is_refused_with_the_reason
     stage.protections = (owned_by("gone-2"),)
     report = await stage.apply(plan)
     assert figures(report) == {"done": 2, "refused": 1}
-    assert row(report, "a2").reason == "FC773"
+    assert row(report, "a2").reason == "FC778"
     assert row(report, "a2").detail == "protected by `vault`: it opens the vault"
     assert report.exit is Exit.DONE
     assert locked_accounts(stage) == {"a1", "a3"}
@@ -47,7 +47,7 @@ async def test_an_object_that_became_what_is_protected_is_refused(tmp_path):
     assert len(plan.document.rows) == 3
     stage.world.account_table.change("a1", owner="vault-keeper")
     report = await stage.apply(plan)
-    assert row(report, "a1").reason == "FC773"
+    assert row(report, "a1").reason == "FC778"
     assert locked_accounts(stage) == {"a2", "a3"}
 
 
@@ -57,7 +57,7 @@ async def test_a_protection_that_was_taken_out_since_the_approval_still_holds_fo
     plan = await stage.approved()
     stage.protections = ()
     stage.world.account_table.change("a1", owner="vault-keeper")
-    assert row(await stage.apply(plan), "a1").reason == "FC773"
+    assert row(await stage.apply(plan), "a1").reason == "FC778"
 
 
 async def test_a_field_that_only_a_new_protection_reads_is_read_with_the_object(tmp_path):
@@ -86,7 +86,7 @@ async def test_a_protection_that_appears_in_the_middle_of_an_apply_stops_the_res
     stage.source.on("perform", at=1, do=protect)
     report = await stage.apply(plan)
     assert figures(report) == {"done": 2, "refused": 1}
-    assert row(report, "a3").reason == "FC773"
+    assert row(report, "a3").reason == "FC778"
 
 
 async def test_an_apply_stops_when_the_protections_can_not_be_relied_on(tmp_path):

@@ -276,16 +276,25 @@ def test_act_left_open_under_a_superseded_plan_is_resolved_by_reading(bench):
         fence = engine.store.claim_plan(plan_id, run_id, timedelta(seconds=20))
         engine.store.begin_apply(plan_id, run_id, fence)
         row = planned["plan"]["rows"][0]
-        arguments = {"id": row["key"][0], "locked": True}
-        engine.store.record_intents(plan_id, run_id, fence, [Intent(tuple(row["key"]), "directory.update", arguments)])
+        seen = {
+            name: [cell["value"]] if cell["state"] == "present" else cell["state"]
+            for name, cell in row["fields"].items()
+        }
+        call = {"arguments": {"id": row["key"][0], "locked": True}, "expected": seen}
+        engine.store.record_intents(
+            plan_id, run_id, fence, [Intent(tuple(row["key"]), "directory.accounts.update", call)]
+        )
         engine.store.release(fence)
+    # the call went out and took effect; whoever made it was killed before it could say so
+    bench.sql("directory", "UPDATE accounts SET locked = 1, row_version = 2 WHERE id = 'a01'")
     bench.sql("directory", "UPDATE accounts SET owner = 'p1' WHERE id = 'a03'")
     bench.plan()
     ended = applied(bench, planned)
     assert ended.exit in {STALE, POLICY}
     with bench.store() as store:
         assert store.open_intents(plan_id) == (), "what was meant has its outcome now"
-    assert bench.locked() == set(), "and nothing new was begun under a plan that was replaced"
+    assert outcomes(ended) == {"a01": "done", "a02": "not_started", "a03": "not_started"}
+    assert bench.locked() == {"a01"}, "nothing new was begun under a plan that was replaced"
     assert bench.run("verify").exit == 0
 
 

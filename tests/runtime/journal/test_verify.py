@@ -177,7 +177,7 @@ def test_a_changed_plan_document_is_found(file):
         ("UPDATE approval_rounds SET expires_at = expires_at + 1 WHERE state = 'complete'", About.APPROVAL),
         ("UPDATE approval_rounds SET state = 'complete' WHERE state = 'revoked'", About.APPROVAL),
         ("DELETE FROM approval_votes", About.APPROVAL),
-        ("UPDATE approval_votes SET uid = 7, name = 'mallory'", About.APPROVAL),
+        ("UPDATE approval_votes SET uid = uid + 5000, name = 'mallory'", About.APPROVAL),
         ("DELETE FROM controls", About.COORDINATION),
         ("UPDATE canaries SET passed_at = passed_at + 1", About.ACT),
         ("DELETE FROM canaries", About.ACT),

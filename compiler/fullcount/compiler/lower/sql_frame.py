@@ -37,9 +37,9 @@ class Statement:
             raise ValueError(f"the rule looks into `{inventory}`, of which no snapshot was given")
         return self.relations[inventory]
 
-    def frame(self, inventory: str) -> Frame:
-        """Open a frame over the rows of an inventory."""
-        return Frame(self, self._name("t"), self.relation(inventory).sql)
+    def frame(self, inventory: str, source: str | None = None) -> Frame:
+        """Open a frame over the rows of an inventory, or over some of them in a common table."""
+        return Frame(self, self._name("t"), self.relation(inventory).sql if source is None else source)
 
     def common(self, select: str) -> str:
         """Add a common table expression and return its name. It must not depend on an outer row."""

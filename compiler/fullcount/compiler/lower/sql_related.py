@@ -7,8 +7,8 @@ A row of another inventory belongs (true), may belong (NULL) or does not belong.
 - rows whose key has no value: they may belong to anything that the rest does not exclude;
 - all rows, for an object whose `other` has no value: each may belong if the rest does not exclude it.
 
-Where the rest is about the inner row alone, each set is computed once for the whole statement. Otherwise the
-sub-query is correlated, and DuckDB decorrelates it. The three sets are disjoint for each object.
+The three sets are disjoint for each object. Where the rest is about the inner row alone, each is computed once for the
+whole statement, here; otherwise `sql_correlated.py` asks for each object.
 """
 
 # ruff: noqa: S608 - this module exists to build SQL; names and values enter it through `sql_text` alone
@@ -20,8 +20,8 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from fullcount.compiler import ir
-from fullcount.compiler.lower import facts, sql_summary
-from fullcount.compiler.lower.sql_frame import NEVER, Frame, Range
+from fullcount.compiler.lower import facts, sql_correlated, sql_summary
+from fullcount.compiler.lower.sql_frame import Range
 
 if TYPE_CHECKING:
     from fullcount.compiler.lower.sql_expr import Lowering
@@ -29,23 +29,18 @@ if TYPE_CHECKING:
 _MOST_KEYS = 2
 """Sets for every combination of keys without a value grow threefold with each key; beyond this, one key is joined."""
 
-_CODE = "max(CASE WHEN s.p THEN 2 WHEN s.p IS NULL THEN 1 ELSE 0 END)"
-"""The strongest of a set of truths: 2 true, 1 unknown, 0 false; NULL for an empty set."""
-
 
 def some(outer: Lowering, expr: ir.Some) -> str:
     """Return the truth of "a row exists"."""
     parts = facts.split(expr.where, expr.row)
     complete = outer.statement.relation(expr.inventory).complete
     if parts.mixed or len(parts.keys) > _MOST_KEYS:
-        codes = [f"({query})" for query in _sets(outer, expr, _CODE)]
-        code = codes[0] if len(codes) == 1 else f"greatest({', '.join(codes)})"
-        return _truth_of_code(outer.frame.hoist(code), "TRUE", "TRUE", complete)
+        return _truth_of_code(sql_correlated.code(outer, expr, complete), "TRUE", "TRUE", complete)
     given = outer.truth(facts.conjunction(parts.outer))
     holds, may_hold = f"({given} IS TRUE)", f"({given} IS NOT FALSE)"
     own = facts.conjunction(parts.own)
     if not parts.keys:
-        code = f"(SELECT {_CODE} FROM {_rows(outer, expr, own)})"
+        code = f"(SELECT {sql_correlated.CODE} FROM {sql_correlated.rows(outer, expr, own)})"
         return _truth_of_code(outer.frame.hoist(code), holds, may_hold, complete)
     certain, possible = _keyed_some(outer, expr, parts.keys, own)
     if parts.outer:
@@ -62,7 +57,7 @@ def _truth_of_code(code: str, holds: str, may_hold: str, complete: bool) -> str:
 def _keyed_some(outer: Lowering, expr: ir.Some, keys: tuple[facts.Equality, ...], own: ir.Expr) -> tuple[str, str]:
     """Return the tests that a row surely matches, and that a row may match."""
     others = [outer.known(key.other).value for key in keys]
-    inner, frame = _inside(outer, expr)
+    inner, frame = sql_correlated.inside(outer, expr)
     columns = [f"{inner.known(key.field).value} AS k{i}" for i, key in enumerate(keys)]
     truth = inner.truth(own)
     rows = outer.statement.common(
@@ -76,9 +71,15 @@ def _keyed_some(outer: Lowering, expr: ir.Some, keys: tuple[facts.Equality, ...]
 
 
 def _among(others: list[str], matched: tuple[int, ...], select: str) -> str:
-    """Return the test that the outer values of the matched keys are among the selected ones."""
+    """Return the test that the outer values of the matched keys are among the selected ones, which have no NULL.
+
+    Several keys are compared as one struct: DuckDB's mark join on several columns does not hash.
+    """
     sought = ", ".join(others[i] for i in matched)
-    return f"(({sought}) IN ({select.format(', '.join(f'k{i}' for i in matched))}))"
+    keys = ", ".join(f"k{i}" for i in matched)
+    if len(matched) > 1:
+        sought, keys = f"row({sought})", f"row({keys})"
+    return f"({sought} IN ({select.format(keys)}))"
 
 
 def _without_value(others: list[str], rows: str) -> Iterator[str]:
@@ -106,7 +107,7 @@ def aggregate(outer: Lowering, expr: ir.Aggregate) -> Range:
     if len(parts.keys) == 1 and own_value and not parts.mixed and not parts.outer:
         columns = _keyed_aggregate(outer, expr, parts.keys[0], facts.conjunction(parts.own), summary)
     else:
-        columns = [f"({query})" for query in _sets(outer, expr, sql_summary.packed(summary))]
+        columns = sql_correlated.selections(outer, expr, sql_summary.packed(summary), complete)
     return sql_summary.interval(outer.frame, expr, [outer.frame.hoist(c) for c in columns], complete)
 
 
@@ -114,8 +115,8 @@ def _keyed_aggregate(
     outer: Lowering, expr: ir.Aggregate, key: facts.Equality, own: ir.Expr, summary: dict[str, str]
 ) -> list[str]:
     other = outer.known(key.other).value
-    inner, frame = _inside(outer, expr)
-    column, truth, value = inner.known(key.field).value, inner.truth(own), _value(inner, expr)
+    inner, frame = sql_correlated.inside(outer, expr)
+    column, truth, value = inner.known(key.field).value, inner.truth(own), sql_correlated.value(inner, expr)
     rows = outer.statement.common(
         f"SELECT * FROM (SELECT {column} AS k, {truth} AS p, {value} FROM {frame.from_item()}) s WHERE s.p IS NOT FALSE"
     )
@@ -129,55 +130,3 @@ def _keyed_aggregate(
         f"CASE WHEN {other} IS NOT NULL THEN {keyless} END",
         f"CASE WHEN {other} IS NULL THEN {everything} END",
     ]
-
-
-def _sets(outer: Lowering, expr: ir.Some | ir.Aggregate, select: str) -> list[str]:
-    """Return sub-queries that select from the rows that belong or may, one for each set; together they see all rows."""
-    parts = facts.conjuncts(expr.where)
-    for position, part in enumerate(parts):
-        found = facts.equality(part, expr.row)
-        if found is None or not facts.free_rows(found.other):
-            continue
-        rest = facts.conjunction(parts[:position] + parts[position + 1 :])
-        other = outer.known(found.other).value
-        return [
-            f"SELECT {select} FROM {_rows(outer, expr, rest, around_key, found.field, maybe=maybe)}"
-            for around_key, maybe in (
-                (("", f" = {other}"), False),
-                (("", " IS NULL"), True),
-                ((f"{other} IS NULL AND ", " IS NOT NULL"), True),
-            )
-        ]
-    return [f"SELECT {select} FROM {_rows(outer, expr, expr.where)}"]
-
-
-def _rows(
-    outer: Lowering,
-    expr: ir.Some | ir.Aggregate,
-    where: ir.Expr,
-    around_key: tuple[str, str] = ("", ""),
-    key: ir.Field | None = None,
-    *,
-    maybe: bool = False,
-) -> str:
-    """Return the FROM item `s` with the truth `p` of each row, its value `v` and whether that is absent, `a`."""
-    inner, frame = _inside(outer, expr)
-    truth = inner.truth(where)
-    if maybe:
-        truth = f"CASE WHEN {truth} IS FALSE THEN FALSE END"
-    value = _value(inner, expr)
-    before, after = around_key
-    filtered = "" if key is None else f" WHERE {before}{inner.known(key).value}{after}"
-    return f"(SELECT {truth} AS p, {value} FROM {frame.from_item()}{filtered}) s"
-
-
-def _value(inner: Lowering, expr: ir.Some | ir.Aggregate) -> str:
-    if isinstance(expr, ir.Some) or expr.of is None:
-        return f"NULL AS v, {NEVER} AS a"
-    found = inner.known(expr.of)
-    return f"{found.value} AS v, {found.absent} AS a"
-
-
-def _inside(outer: Lowering, expr: ir.Some | ir.Aggregate) -> tuple[Lowering, Frame]:
-    frame = outer.statement.frame(expr.inventory)
-    return outer.inside(expr.row, frame), frame

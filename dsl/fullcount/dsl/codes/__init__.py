@@ -20,8 +20,10 @@ from fullcount.dsl.codes import (
     internal,
     names,
     runtime,
+    suppressions,
     syntax,
     types,
+    understanding,
     workspace,
     workspace_use,
 )
@@ -29,7 +31,21 @@ from fullcount.dsl.codes.model import Code
 
 CODES: dict[str, Code] = {
     code.id: code
-    for room in (syntax, names, types, evidence, approval, blast, guards, workspace, workspace_use, runtime, internal)
+    for room in (
+        syntax,
+        suppressions,
+        names,
+        types,
+        evidence,
+        approval,
+        blast,
+        guards,
+        workspace,
+        understanding,
+        workspace_use,
+        runtime,
+        internal,
+    )
     for code in room.CODES
 }
 

@@ -167,6 +167,15 @@ CODES: tuple[Code, ...] = (
     ),
     Code(
         "FC773",
+        "the record does not verify",
+        "Approvals, outcomes and the halt stand in the store, and its journal says what was written there. Before it "
+        "acts, Fullcount compares the two. They differ: something changed the store from outside, so an approval in it "
+        "may be forged, or an act that was done may be missing.\n\n"
+        "Nothing was acted on. Keep the store as it is, see everything that differs with `fullcount verify`, and find "
+        "out who could write there before going on with a restored one.",
+    ),
+    Code(
+        "FC778",
         "the object is protected",
         "The workspace protects this object: a `protect` says so, or it could not be ruled out on what was read of the "
         "object right before the act. Protections are read again before each act, so one that was added after the "

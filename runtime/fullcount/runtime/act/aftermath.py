@@ -1,4 +1,5 @@
-"""Whether an object is still as an act left it: the same incarnation, and every field that the act set has that value.
+"""Whether an object is still as an act left it: the same incarnation, the fields that the act set with that value, the
+others as they were before it, and a version that nobody else moved on.
 
 After a deletion, nothing stands under its key. Undoing asks this before it takes anything back, and a canary before the
 rest of a plan goes on. What can't be told is never taken for "as it was left".
@@ -83,4 +84,19 @@ def _compared(base: Inventory, before: Row, written: Mapping[str, Value], live: 
             return Aftermath(Aftereffect.UNKNOWN, f"`{name}` is not known: {live[name].state}")
         if live[name] != present(value):
             return Aftermath(Aftereffect.CHANGED, f"`{name}` was changed after the act")
+    version = base.version
+    for name in (n for n in before if n not in written and n != version and n in live):
+        if live[name].state not in (FieldState.PRESENT, FieldState.ABSENT):
+            return Aftermath(Aftereffect.UNKNOWN, f"`{name}` is not known: {live[name].state}")
+        if live[name] != before[name]:
+            return Aftermath(Aftereffect.CHANGED, f"`{name}` was changed after the act")
+    if version is not None and version in before and not _one_step(before[version], live.get(version)):
+        return Aftermath(Aftereffect.CHANGED, f"`{version}` moved on: somebody wrote to the object after the act")
     return Aftermath(Aftereffect.AS_LEFT, live=live)
+
+
+def _one_step(before: Cell, live: Cell | None) -> bool:
+    """Whether a version is where the act alone would have left it: moved by one step at most, where it counts steps."""
+    if live is None or not isinstance(before.value, int) or not isinstance(live.value, int):
+        return True  # not a counter: the fields themselves were compared
+    return live.value - before.value in (0, 1)

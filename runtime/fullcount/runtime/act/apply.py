@@ -234,7 +234,7 @@ class _Applying:
         at = self.context.monotonic()
         found = await self._recheck(item.planned)
         if found.outcome is not Standing.STILL_TRUE:
-            return Left(_left(item, found))
+            return Left(_left(item, found), recorded=found.answered)
         arguments = self._calls.arguments(item.planned, found.cells)
         if isinstance(arguments, Finding):
             return Left(OutcomeEntry(item.row.key, Outcome.REFUSED, arguments.code, arguments.message))

@@ -101,7 +101,7 @@ def _halted(given: GuardInputs) -> Finding | None:
     return Finding(
         code="FC755",
         message=f"acting is halted: {given.halted or 'no reason was given'}",
-        ways_on=("clear the halt when its cause is gone",),
+        ways_on=("when its cause is gone   fullcount halt --release",),
     )
 
 
@@ -305,7 +305,7 @@ def _protection(given: GuardInputs) -> Finding | None:
     if given.purpose is Purpose.UNDO or given.protection is None:
         return None
     return Finding(
-        code="FC773",
+        code="FC778",
         message=given.protection,
         ways_on=("leave it: no workflow takes what the workspace protects",),
     )
@@ -329,7 +329,7 @@ CHECKS: tuple[Callable[[GuardInputs], Finding | None], ...] = (
     _exemption,
 )
 
-OBJECT_CODES: frozenset[str] = frozenset({"FC760", "FC773"})
+OBJECT_CODES: frozenset[str] = frozenset({"FC760", "FC778"})
 """Findings about this one object; every other one forbids all further acts of the run."""
 
 CANARY_FULL = "FC776"

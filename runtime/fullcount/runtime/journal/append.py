@@ -37,13 +37,11 @@ def read_head(session: Session) -> Head | None:
 
 def append(session: Session, head: Head, payload: Payload, *, at: int, run_id: str | None) -> Head:
     """Write the entry after `head`, which this transaction holds, and return the new head."""
-    data, kind = payload.model_dump(mode="json"), payload.KIND
+    text, kind = canonical_text(payload), payload.KIND
     seq = head.seq + 1
-    digest = entry_hash(seq=seq, at=at, kind=kind, run_id=run_id, payload=data, prev=head.hash)
+    digest = entry_hash(seq=seq, at=at, kind=kind, run_id=run_id, payload=text, prev=head.hash)
     session.execute(
-        insert(JournalEntry).values(
-            seq=seq, at=at, kind=kind, run_id=run_id, payload=canonical_text(data), prev=head.hash, hash=digest
-        )
+        insert(JournalEntry).values(seq=seq, at=at, kind=kind, run_id=run_id, payload=text, prev=head.hash, hash=digest)
     )
     session.execute(update(JournalHead).where(JournalHead.id == 1).values(seq=seq, hash=digest))
     return Head(seq=seq, hash=digest)

@@ -35,7 +35,10 @@ class ChainCheck:
         if kept_head is None:
             self.problems.append(Problem(About.CHAIN, self.head.seq, "the journal's head was removed"))
         elif kept_head != self.head:
-            if kept_head.seq > self.head.seq:
+            found: object = kept_head.seq  # somebody with the file may have put anything there
+            if not isinstance(found, int):
+                what = "the journal's head does not name an entry"
+            elif kept_head.seq > self.head.seq:
                 what = f"the journal ends here, and {kept_head.seq - self.head.seq} later entries were removed"
             else:
                 what = "the last entry is not the one that the journal's head names"
@@ -49,12 +52,13 @@ class ChainCheck:
         if entry.prev != self.head.hash:
             return "it does not follow from the entry before it: one of the two was changed, removed or moved"
         try:
+            entry.data()  # in canonical form, or it can't be hashed as it stands
             found = entry_hash(
                 seq=entry.seq,
                 at=entry.at,
                 kind=entry.kind,
                 run_id=entry.run_id,
-                payload=entry.data(),
+                payload=entry.payload,
                 prev=entry.prev,
             )
         except (CanonicalError, ValueError) as error:

@@ -46,7 +46,8 @@ def _document(row: dict[str, Any]) -> None:
 
 def _key(row: dict[str, Any]) -> None:
     key = row.pop("key")
-    found = sha256_text(key) if isinstance(key, bytes) else None if key is None else "not a key"
+    # what stands there may have been made a value of any type
+    found = None if key is None else sha256_text(key) if isinstance(key, bytes) else "not a key"
     if found != row["key_sha256"]:
         row["key_sha256"] = "the hash of another key"
 

@@ -54,10 +54,14 @@ class Entry:
         return value
 
 
-def entry_hash(*, seq: int, at: int, kind: str, run_id: str | None, payload: dict[str, Any], prev: str) -> str:
-    """Return the hash of an entry."""
-    body = {"seq": seq, "at": at, "kind": kind, "run_id": run_id, "payload": payload, "prev": prev}
-    return sha256_text(canonical_bytes(body))
+def entry_hash(*, seq: int, at: int, kind: str, run_id: str | None, payload: str, prev: str) -> str:
+    """Return the hash of an entry; `payload` is canonical JSON, which stands in the whole as it is."""
+    before, after = (
+        canonical_text({"at": at, "kind": kind}),
+        canonical_text({"prev": prev, "run_id": run_id, "seq": seq}),
+    )
+    # names in canonical JSON stand in alphabetical order: `payload` comes after `kind` and before `prev`
+    return sha256_text(f'{before[:-1]},"payload":{payload},{after[1:]}'.encode())
 
 
 def canonical_text(value: Any) -> str:
@@ -67,11 +71,16 @@ def canonical_text(value: Any) -> str:
 
 def read_canonical(text: str) -> Any:
     """Return the value of canonical JSON, large integers restored. Raises `ValueError` when it is anything else."""
-    value = _restored(json.loads(text))
+    value = parse_canonical(text)
     if canonical_text(value) != text:
         msg = "the text is JSON, but not in canonical form"
         raise ValueError(msg)
     return value
+
+
+def parse_canonical(text: str) -> Any:
+    """Return the value of canonical JSON without checking its form: for text whose hash was, or will be, compared."""
+    return _restored(json.loads(text))
 
 
 def _restored(value: Any) -> Any:

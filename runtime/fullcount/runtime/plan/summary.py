@@ -158,7 +158,11 @@ def summarise(doc: PlanDocument, status: ReviewStatus, rows: int | None = None) 
         parameters=tuple((plain(name), plain(_word(value))) for name, value in sorted(doc.parameters.items())),
         columns=tuple(_heading(label) for label in labels),
         rows=tuple(_row_line(row, labels) for row in doc.rows[:rows]),
-        near=tuple(f"{plain(item.change)} -> {fmt.count(item.candidates)}" for item in doc.sensitivity),
+        near=tuple(
+            f"{plain(item.change)} -> {fmt.count(item.candidates)}"
+            for item in doc.sensitivity
+            if item.candidates != doc.sums.candidates
+        ),
         closest=None if closest is None else plain(closest),
         act=_act(doc.act),
         notes=tuple(plain(note) for note in doc.notes),
@@ -166,12 +170,6 @@ def summarise(doc: PlanDocument, status: ReviewStatus, rows: int | None = None) 
         short=short_digest(doc.digest),
         plan_id=plain(doc.plan_id),
     )
-
-
-def _next_step(doc: PlanDocument, status: ReviewStatus) -> str | None:
-    if verdict(doc, status).tone is not Tone.ASK:
-        return None
-    return f"fullcount {'approve' if status.resumes_at is None else 'apply'} {plain(doc.plan_id)}"
 
 
 # -- the verdict ------------------------------------------------------------------------------------------------------
@@ -208,6 +206,17 @@ def verdict(doc: PlanDocument, status: ReviewStatus) -> Verdict:
             return Verdict("NEEDS APPROVAL", _waiting(status), Tone.ASK)
         case other:
             return Verdict(plain(other).upper().replace("_", " "), ("nothing may be done with it",), Tone.STOP)
+
+
+def _next_step(doc: PlanDocument, status: ReviewStatus) -> str | None:
+    """Return the command that a reader would type next; None where nothing follows from the plan."""
+    match verdict(doc, status).word:
+        case "NEEDS APPROVAL":
+            return f"fullcount approve {plain(doc.plan_id)}"
+        case "APPROVED" | "APPLYING" | "PAUSED":
+            return f"fullcount apply {plain(doc.plan_id)}"
+        case _:
+            return None
 
 
 def _approved(status: ReviewStatus) -> tuple[str, ...]:

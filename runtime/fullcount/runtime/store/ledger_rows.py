@@ -11,7 +11,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from fullcount.runtime.connectors.base import Outcome
-from fullcount.runtime.journal.entry import canonical_text, read_canonical
+from fullcount.runtime.journal.entry import canonical_text, parse_canonical
 from fullcount.runtime.journal.payloads import IntentMeant, Intents, Outcomes, OutcomeSeen
 from fullcount.runtime.plan.digest import canonical_bytes, sha256_text
 from fullcount.runtime.store import tables
@@ -65,9 +65,9 @@ def intents_payload(plan_id: str, kind: ActKind, fence: Fence, rows: Sequence[Ma
         acts=tuple(
             IntentMeant(
                 act_id=row["act_id"],
-                key=tuple(read_canonical(row["object_key"])),
+                key=tuple(parse_canonical(row["object_key"])),
                 operation=row["operation"],
-                parameters=read_canonical(row["parameters"]),
+                parameters=parse_canonical(row["parameters"]),
                 idempotency_key=row["idempotency_key"],
                 round_id=row["round_id"],
             )
@@ -84,7 +84,7 @@ def outcomes_payload(plan_id: str, kind: ActKind, written: Sequence[tuple[str, s
         outcomes=tuple(
             OutcomeSeen(
                 act_id=act_id,
-                key=tuple(read_canonical(key)),
+                key=tuple(parse_canonical(key)),
                 outcome=row["outcome"],
                 reason=row["reason"],
                 detail=row["detail"],
@@ -100,16 +100,16 @@ def to_entry(act: tables.Act, *, fresh: bool = False) -> LedgerEntry:
     return LedgerEntry(
         act_id=act.act_id,
         plan_id=act.plan_id,
-        object_key=tuple(read_canonical(act.object_key)),
+        object_key=tuple(parse_canonical(act.object_key)),
         kind=ActKind(act.kind),
         operation=act.operation,
-        parameters=None if act.parameters is None else read_canonical(act.parameters),
+        parameters=None if act.parameters is None else parse_canonical(act.parameters),
         idempotency_key=act.idempotency_key,
         intent_at=None if act.intent_at is None else from_micros(act.intent_at),
         outcome=None if act.outcome is None else Outcome(act.outcome),
         reason=act.reason,
         detail=act.detail or "",
-        before={} if act.before is None else read_canonical(act.before),
+        before={} if act.before is None else parse_canonical(act.before),
         outcome_at=None if act.outcome_at is None else from_micros(act.outcome_at),
         fresh=fresh,
     )
@@ -117,4 +117,4 @@ def to_entry(act: tables.Act, *, fresh: bool = False) -> LedgerEntry:
 
 def named(key: str) -> str:
     """Return an object's key for messages."""
-    return f"the object `{', '.join(str(part) for part in read_canonical(key))}`"
+    return f"the object `{', '.join(str(part) for part in parse_canonical(key))}`"

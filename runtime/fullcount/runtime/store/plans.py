@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from sqlalchemy import insert, select, update
 from sqlalchemy.orm import Session
 
-from fullcount.runtime.journal.entry import canonical_text, read_canonical
+from fullcount.runtime.journal.entry import canonical_text, parse_canonical
 from fullcount.runtime.journal.payloads import Planned
 from fullcount.runtime.plan.digest import check_document, sha256_text, short_digest
 from fullcount.runtime.plan.document import PlanDocument
@@ -79,7 +79,8 @@ def save(tx: Transaction, document: PlanDocument) -> StoredPlan:
     keys = [{"plan_id": document.plan_id, "object_key": canonical_text(row.key)} for row in document.rows]
     if keys:
         tx.session.execute(insert(tables.PlanObject), keys)
-    return load(tx.session, document.plan_id, tx.now)
+    plan = get(tx.session, document.plan_id)
+    return _stored(plan, checked, state_of(tx.session, plan, tx.now))
 
 
 def load(session: Session, plan_id: str, now: int) -> StoredPlan:
@@ -104,11 +105,18 @@ def load(session: Session, plan_id: str, now: int) -> StoredPlan:
         )
         if inside != outside
     ]
+    saved_at: object = plan.saved_at  # a database file holds whatever somebody put there
+    if not isinstance(saved_at, int):
+        wrong.append(f"the store says `{plan.saved_at}` for when it was saved")
     if wrong:
         raise _corrupt(plan.plan_id, wrong)
+    return _stored(plan, document, state_of(session, plan, now))
+
+
+def _stored(plan: tables.Plan, document: PlanDocument, state: PlanState) -> StoredPlan:
     return StoredPlan(
         document=document,
-        state=state_of(session, plan, now),
+        state=state,
         sha256=plan.sha256,
         saved_at=from_micros(plan.saved_at),
         superseded_by=plan.superseded_by,
@@ -228,7 +236,7 @@ def check_digest(plan: tables.Plan, digest: str) -> None:
 def _checked(plan_id: str, text: str) -> PlanDocument:
     """Return the document that the text holds, if everything about it fits. Raises `PlanCorrupt`."""
     try:
-        document = PlanDocument.model_validate(read_canonical(text))
+        document = PlanDocument.model_validate(parse_canonical(text))
     except ValidationError as error:
         places = [".".join(str(part) for part in item["loc"]) + ": " + item["msg"] for item in error.errors()[:3]]
         raise _corrupt(plan_id, places) from error

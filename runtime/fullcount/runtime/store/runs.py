@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from fullcount.runtime.approve.identity import Person
 from fullcount.runtime.exit_codes import Exit
-from fullcount.runtime.journal.entry import canonical_text, read_canonical
+from fullcount.runtime.journal.entry import canonical_text, parse_canonical
 from fullcount.runtime.journal.payloads import RunBegan, RunFinished, Who
 from fullcount.runtime.store import tables
 from fullcount.runtime.store.errors import StoreError
@@ -88,10 +88,19 @@ def paused(session: Session, plan_id: str | None) -> tuple[Paused, ...]:
         if run.plan_id is not None:
             found.setdefault(run.plan_id, run)
     return tuple(
-        Paused(plan, run.workflow, run.run_id, datetime.fromisoformat(read_canonical(run.summary)["resumes_at"]))
+        Paused(plan, run.workflow, run.run_id, datetime.fromisoformat(parse_canonical(run.summary)["resumes_at"]))
         for plan, run in found.items()
         if run.state == PAUSED and run.summary is not None
     )
+
+
+def find(session: Session, run_id: str) -> RunRow | None:
+    """Return the one run whose id begins so; None when there is none, or more than one."""
+    wanted = run_id.strip().upper().removesuffix("…")
+    if wanted == "" or not wanted.isalnum():
+        return None
+    found = session.scalars(select(tables.Run).where(tables.Run.run_id.startswith(wanted)).limit(2)).all()
+    return _row(found[0]) if len(found) == 1 else None
 
 
 def who(person: Person) -> Who:
@@ -111,5 +120,5 @@ def _row(run: tables.Run) -> RunRow:
         finished_at=None if run.finished_at is None else from_micros(run.finished_at),
         state=run.state,
         exit=run.exit,
-        summary=None if run.summary is None else read_canonical(run.summary),
+        summary=None if run.summary is None else parse_canonical(run.summary),
     )

@@ -145,7 +145,8 @@ class Plan(Base):
     digest: Mapped[str] = mapped_column(HASH)
     candidates: Mapped[int] = mapped_column(BigInteger)
     over_cap: Mapped[bool] = mapped_column(Boolean)
-    document: Mapped[str] = mapped_column(Text)
+    document: Mapped[str] = mapped_column(Text, deferred=True)
+    """Can be megabytes, and most look at a plan's state only: read when it is asked for."""
     sha256: Mapped[str] = mapped_column(HASH)
     saved_at: Mapped[int] = mapped_column(BigInteger)
     position: Mapped[int] = mapped_column(BigInteger, unique=True)

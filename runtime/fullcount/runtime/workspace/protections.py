@@ -31,10 +31,11 @@ class ProtectionsError(FullcountError):
 
 
 class ProtectionFiles:
-    """The protections of the workspace in `root`."""
+    """The protections of the workspace in `root`, whose files are named as one would type them in `seen_from`."""
 
-    def __init__(self, root: Path, catalog: Catalog) -> None:
+    def __init__(self, root: Path, catalog: Catalog, seen_from: Path | None = None) -> None:
         self._root = root
+        self._seen_from = root if seen_from is None else seen_from
         self._catalog = catalog
         self._read: tuple[Source, ...] | None = None
         self._checked: Protections | None = None
@@ -46,17 +47,20 @@ class ProtectionFiles:
         return (*found, *sorted(_in_folder(self._root / FOLDER)))
 
     def name_of(self, path: Path) -> str | None:
-        """Return what a file is called in messages, relative to the workspace; None for one that is not among them."""
+        """Return what a file is called in messages; None for one that is not among them."""
         resolved = path.resolve()
         found = next((each for each in self.paths() if each.resolve() == resolved), None)
-        return None if found is None else found.relative_to(self._root).as_posix()
+        return None if found is None else self._name(found)
 
-    def current(self) -> Protections:
+    def current(self, instead: Source | None = None) -> Protections:
         """Return what stands in the files now, with everything that is wrong with it.
 
-        Raises `WorkspaceError` FC614 if a file can't be read.
+        `instead` is read in the place of the file with its name, if there is one. Raises `WorkspaceError` FC614 if a
+        file can't be read.
         """
         read = tuple(self._source(path) for path in self.paths())
+        if instead is not None:
+            read = tuple(instead if source.name == instead.name else source for source in read)
         if self._checked is None or read != self._read:
             self._read, self._checked = read, _checked(read, self._catalog)
         return self._checked
@@ -72,8 +76,11 @@ class ProtectionFiles:
             raise ProtectionsError("FC615", message, help=f"fullcount check {name}")
         return found
 
+    def _name(self, path: Path) -> str:
+        return Path(os.path.relpath(path, self._seen_from)).as_posix()
+
     def _source(self, path: Path) -> Source:
-        name = path.relative_to(self._root).as_posix()
+        name = self._name(path)
         try:
             return Source(name, path.read_bytes().decode("utf-8"))
         except OSError as error:

@@ -65,8 +65,11 @@ class Workspace:
     freezes are read anew.
     """
 
-    def __init__(self, root: Path, file: _File, sources: Mapping[str, tuple[Connector, BaseModel]]) -> None:
+    def __init__(
+        self, root: Path, seen_from: Path, file: _File, sources: Mapping[str, tuple[Connector, BaseModel]]
+    ) -> None:
         self._root = root
+        self._seen_from = seen_from
         self._file = file
         self._sources = sources
 
@@ -88,7 +91,9 @@ class Workspace:
             file = _File.model_validate(document, context={ROOT: root})
         except ValidationError as error:
             raise from_validation(error, path, _File) from None
-        return cls(root, file, {name: _source(path, name, table) for name, table in file.sources.items()})
+        return cls(
+            root, start.resolve(), file, {name: _source(path, name, table) for name, table in file.sources.items()}
+        )
 
     @property
     def root(self) -> Path:
@@ -143,7 +148,7 @@ class Workspace:
     @cached_property
     def protections(self) -> ProtectionFiles:
         """The protections that hold for every workflow; each look at them reads their files."""
-        return ProtectionFiles(self._root, self._catalog)
+        return ProtectionFiles(self._root, self._catalog, self._seen_from)
 
     @cached_property
     def _freezes(self) -> FreezeFile:

@@ -1,0 +1,62 @@
+"""The command line answers at once: what most calls don't need is not loaded."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from tests.support.workspaces import environment
+
+HEAVY = {
+    "sqlalchemy", "alembic", "duckdb", "pyarrow", "networkx", "apscheduler", "rich", "httpx", "re2", "rfc8785",
+    "structlog", "jinja2", "asyncio",
+}  # fmt: skip
+
+PROGRAM = """
+import json, os, sys
+sys.argv = ["fullcount", *sys.argv[1:]]
+from fullcount.runtime.cli.main import main
+try:
+    with open(os.devnull, "w") as sys.stdout:
+        main()
+except SystemExit as ended:
+    sys.stderr.write(json.dumps([ended.code, sorted({name.partition(".")[0] for name in sys.modules})]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["--version"], 0),
+        (["--help"], 0),
+        (["plan", "--help"], 0),
+        (["explain", "FC301"], 0),
+        (["check"], 0),
+        (["fmt"], 0),
+        ([], 2),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_light_commands_load_nothing_heavy(bench, arguments, code):
+    """`--version`, `--help`, `explain`, `check` and `fmt` load neither a database nor a scheduler nor an event loop."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *arguments],
+        cwd=bench.root,
+        env=environment(),
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    ended, modules = json.loads(done.stderr)
+    assert ended == code
+    assert HEAVY & set(modules) == set()
+
+
+def test_check_connects_to_nothing_and_makes_no_store(bench):
+    """`check` needs fullcount.toml and the files, not the databases that they speak of."""
+    for name in ("directory.db", "hr.db"):
+        (bench.root / name).unlink()
+    assert bench.run("check").exit == 0
+    assert not bench.state.exists()
+    assert not (bench.root / "directory.db").exists()
