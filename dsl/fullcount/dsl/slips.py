@@ -66,8 +66,10 @@ def _unreadable(at: Scene) -> Diagnostic | None:
             note="opened here",
             help='end it with `"` on the same line; a line break inside of a text is written `\\n`',
         )
-    char = token.text[0] if token.kind != "word" else next(c for c in token.text if not c.isascii())
-    start = token.start + token.text.index(char)
+    odd = next((i for i, c in enumerate(token.text) if not c.isascii()), None) if token.kind == "word" else 0
+    # a space of another alphabet stands before its word, not in it
+    start = token.start + odd if odd is not None else at.failure.offset
+    char = at.source.text[start]
     span = at.source.span(start, start + 1)
     if char.isalnum():
         return Diagnostic(
