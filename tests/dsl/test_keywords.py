@@ -14,6 +14,7 @@ from fullcount.dsl.parser import parse
 from fullcount.dsl.source import Source
 
 EVERY_KEYWORD = """\
+edition "2026"
 workflow w {
   describe "d" owner "o"
   schedule cron "0 2 * * *" timezone "UTC" catch up within 4h

@@ -14,6 +14,7 @@ from lark import Token, Tree
 
 from fullcount.dsl import tree
 from fullcount.dsl.diagnostics import Diagnostics, Label
+from fullcount.dsl.editions import EDITIONS
 from fullcount.dsl.expressions import MAX_DEPTH, ExpressionBuilder, Node, Reporter, subtrees, token_at, tokens
 from fullcount.dsl.keywords import EXAMPLES
 from fullcount.dsl.source import Source, Span
@@ -41,7 +42,36 @@ class Builder:
     def file(self, root: Node, comments: tuple[tree.Comment, ...]) -> tree.File:
         """Build the whole file."""
         span = self._at.source.span(0, len(self._at.source.text))
-        return tree.File(tuple(self._workflow(node) for node in subtrees(root, "workflow")), comments, span)
+        return tree.File(
+            tuple(self._workflow(node) for node in subtrees(root, "workflow")),
+            comments,
+            span,
+            self._edition(root),
+        )
+
+    def _edition(self, root: Node) -> tree.Edition | None:
+        node = self._once(root, "this file", "edition")
+        if node is None:
+            return None
+        made = tree.Edition(self._text(node), self._at.span(node))
+        if root.children[0] is not node:
+            self._at.report(
+                "FC031",
+                "`edition` is not the first statement of the file",
+                made.span,
+                why="it says how everything in the file is to be read",
+                help="move it to the top",
+            )
+        if made.value not in EDITIONS:
+            known = " or ".join(f'`edition "{edition}"`' for edition in EDITIONS)
+            self._at.report(
+                "FC030",
+                f"`{made.value}` is not an edition of the language",
+                self._at.span(tokens(node, "STRING")[0]),
+                why="a file is never read in another edition than the one it was written in",
+                help=f"write {known}, or use a version of Fullcount that knows this edition",
+            )
+        return made
 
     # ------------------------------------------------------------------------------------------ workflow
 

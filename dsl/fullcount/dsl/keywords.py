@@ -11,7 +11,7 @@ FILE: Final = "file"
 
 #: The clauses that each block takes, in canonical order. `file` is the block around everything.
 CLAUSES: Final[dict[str, tuple[str, ...]]] = {
-    FILE: ("workflow",),
+    FILE: ("edition", "workflow"),
     "workflow": ("describe", "owner", "schedule", "param", "inventory", "verify", "propose", "approve", "act"),
     "inventory": ("key", "incarnation", "fields", "scope", "deadline", "expect"),
     "propose": ("where", "except", "limit", "show"),
@@ -31,6 +31,7 @@ BLOCK_CLAUSES: Final = frozenset({"workflow", "inventory", "verify", "propose", 
 
 #: A short example of each clause, shown where one is missing or malformed.
 EXAMPLES: Final[dict[str, str]] = {
+    "edition": 'edition "2026"',
     "workflow": "workflow disable_orphans { … }",
     "describe": 'describe "what this clean-up does"',
     "owner": 'owner "iam-team"',

@@ -72,7 +72,7 @@ def _what_is_known(kind: str, word: str, what: str, words: tuple[str, ...]) -> s
     if elsewhere:
         return f"`{word}` belongs into `{elsewhere[0]}`"
     if kind == keywords.FILE:
-        return "a file holds `workflow` blocks and nothing else"
+        return f"a file holds {_joined([f'`{known}`' for known in words], 'and')}, and nothing else"
     listed = [f"`{known}`" for known in words]
     if kind == "approve":  # a quorum starts with its number
         listed.insert(0, '`2 of role "…"`')

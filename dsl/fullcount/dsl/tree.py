@@ -394,6 +394,14 @@ class Workflow:
 
 
 @dataclass(frozen=True, slots=True)
+class Edition:
+    """`edition "2026"`: the version of the language that the file is written in."""
+
+    value: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Comment:
     """A `#` comment with its text (the `#` included) and place."""
 
@@ -408,3 +416,4 @@ class File:
     workflows: tuple[Workflow, ...]
     comments: tuple[Comment, ...]
     span: Span
+    edition: Edition | None = None
