@@ -37,4 +37,4 @@ def test_edition_that_is_known_is_kept_in_the_tree(value: str):
 def test_file_without_an_edition_is_read_in_the_current_one():
     """The statement is optional."""
     assert file_of("workflow w { }").edition is None
-    assert CURRENT == EDITIONS[-1]
+    assert EDITIONS[-1] == CURRENT

@@ -15,6 +15,9 @@ from fullcount.dsl.source import Source
 
 EVERY_KEYWORD = """\
 edition "2026"
+import "lib/x.fcw"
+record r { id: text }
+define f(x: int) = x
 workflow w {
   describe "d" owner "o"
   schedule cron "0 2 * * *" timezone "UTC" catch up within 4h
@@ -125,6 +128,18 @@ def test_keyword_can_name_a_parameter_a_row_and_a_function(word: str):
     assert shape(built.proposals[0].where) == f"(< {word}.x {word}({word}))"
 
 
+@pytest.mark.parametrize("word", FREE_WORDS)
+def test_keyword_can_name_a_definition_its_parameter_and_a_record(word: str):
+    """Behind `define`, `record` and `...` only a name can stand."""
+    file = file_of(
+        f"record {word} {{ {word}: text, ...{word} }}\ndefine {word}({word}: int) = {word} > {word}({word})\n"
+        f"workflow {word} {{ inventory i from s.r {{ key id fields {word} }} }}"
+    )
+    assert file.records[0].name.text == file.definitions[0].name.text == word
+    assert shape(file.definitions[0].body) == f"(> {word} {word}({word}))"
+    assert shape(file.workflows[0].inventories[0].fields) == f"[FieldSpread(record={word})]"
+
+
 @pytest.mark.parametrize("word", WORDS)
 def test_keyword_can_name_the_inventory_of_a_quantifier(word: str):
     """`some owner as o where (…)` reads `owner` as the inventory of that name."""
@@ -145,6 +160,8 @@ def test_quantifier_word_with_a_comment_before_its_inventory_is_still_a_quantifi
     "text",
     [
         "workflow w {{ param {word}: int = 5 }}",
+        "define {word}(x: int) = x",
+        "define f({word}: int) = 1",
         "workflow w {{ propose p from i as {word} {{ where all }} }}",
         "workflow w {{ propose p from i as a {{ where no people as {word} where (a.x) }} }}",
     ],

@@ -108,7 +108,8 @@ _FORMS: dict[type, Callable[[Any], str]] = {
 
 def outline(file: tree.File) -> str:
     """Return the shape of a file, one clause a line, for a stored snapshot."""
-    lines = []
+    lines = [f"edition {file.edition.value}"] if file.edition is not None else []
+    lines += [shape(each) for each in (*file.imports, *file.records, *file.definitions)]
     for each in file.workflows:
         lines.append(f"workflow {each.name.text}")
         for part in dataclasses.fields(each):

@@ -20,13 +20,15 @@ def call(checker: Checker, node: tree.Call, env: Env) -> Typed | None:
     sink = checker.context.sink
     function = FUNCTIONS.get(node.function.text)
     if function is None:
-        error(
-            sink,
-            "FC118",
-            f"there is no function `{node.function.text}`",
-            node.function.span,
-            help=did_you_mean(node.function.text, FUNCTIONS, "functions"),
-        )
+        library = checker.context.names.library
+        if library.surely_lacks(node.function.text):
+            error(
+                sink,
+                "FC118",
+                f"there is no function `{node.function.text}`",
+                node.function.span,
+                help=did_you_mean(node.function.text, (*FUNCTIONS, *library.definitions), "functions"),
+            )
         return None
     if len(node.arguments) != len(function.parameters):
         takes = ", ".join(str(parameter) for parameter in function.parameters)
@@ -89,7 +91,7 @@ def _pattern_compiles(checker: Checker, pattern: str, span: Span) -> bool:
         said = problem.args[0].decode() if isinstance(problem.args[0], bytes) else str(problem.args[0])
         reason, _, fragment = said.partition(": ")
         found = pattern.find(fragment) if fragment else -1
-        written = checker.context.source.slice(span)
+        written = checker.context.sources[span.source].slice(span)
         if found >= 0 and written == f'"{pattern}"':
             span = Span(span.source, span.start + 1 + found, span.start + 1 + found + len(fragment))
         place = f", at character {found + 1}" if found >= 0 else ""

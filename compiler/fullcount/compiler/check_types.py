@@ -22,7 +22,7 @@ from fullcount.compiler.report import did_you_mean, error, warning
 from fullcount.compiler.values import Value
 from fullcount.compiler.walk import mentions_row
 from fullcount.dsl import tree
-from fullcount.dsl.source import Span
+from fullcount.dsl.source import Source, Span
 
 
 def check_params(checker: Checker) -> tuple[program.Param, ...]:
@@ -132,7 +132,7 @@ def check_proposal(
         limit=None if decl.limit is None else program.Limit(decl.limit.count, decl.limit.percent),
         show=tuple(each for each in shown if each is not None),
         uses=(),
-        where_text=text_of(context, decl.where.span, comments),
+        where_text=_rule_text(context, decl.where, comments),
         span=decl.span,
     )
 
@@ -176,7 +176,7 @@ def _exemption(checker: Checker, decl: tree.ExceptDecl, env: Env) -> program.Exe
 
 def _shown(checker: Checker, node: tree.Expr, env: Env, comments: Sequence[tree.Comment]) -> program.Shown | None:
     typed = checker.value(node, env)
-    return None if typed is None else program.Shown(text_of(checker.context, node.span, comments), typed.expr)
+    return None if typed is None else program.Shown(text_of(checker.context.source, node.span, comments), typed.expr)
 
 
 def check_act(
@@ -200,13 +200,21 @@ def check_act(
 _QUOTED_OR_SPACE = re.compile(r'("(?:[^"\\\n]|\\[^\n])*")|\s+')
 
 
-def text_of(context: Context, span: Span, comments: Sequence[tree.Comment]) -> str:
+def _rule_text(context: Context, where: tree.Expr, comments: Sequence[tree.Comment]) -> str:
+    """Return a rule as written, followed by the definitions it uses: a reviewer sees all that decides."""
+    used = context.names.library.used_by(where)
+    return "; ".join(
+        (text_of(context.source, where.span, comments), *(text_of(d.source, d.decl.span, d.comments) for d in used))
+    )
+
+
+def text_of(source: Source, span: Span, comments: Sequence[tree.Comment]) -> str:
     """Return the text of a span as written, on one line and without comments; texts in quotes stay as they are."""
     pieces: list[str] = []
     at = span.start
     for comment in comments:
         if span.start <= comment.span.start and comment.span.end <= span.end:
-            pieces.append(context.source.text[at : comment.span.start])
+            pieces.append(source.text[at : comment.span.start])
             at = comment.span.end
-    pieces.append(context.source.text[at : span.end])
+    pieces.append(source.text[at : span.end])
     return _QUOTED_OR_SPACE.sub(lambda match: match.group(1) or " ", "".join(pieces)).strip()

@@ -39,7 +39,8 @@ def _check_promise(
     if lacks_age:
         clauses.append(f"fresh within {USUAL_AGE}")
     help_text = _where_to_write(bound, promise, clauses, context)
-    read_here = (Label(bound.decl.name.span, "read here"),)
+    inlined = context.inlined.get(use.head)
+    read_here = (Label(bound.decl.name.span, "read here"), *(() if inlined is None else (inlined,)))
     name = bound.name
     if use.direction is Direction.ABSENCE and Complete() in missing:
         error(

@@ -1,7 +1,7 @@
 """Editions: the versions of the language. They are counted apart from the versions of the package.
 
-A file without `edition` is read in the current one. A change that would give a text that was right another meaning comes
-only with a new edition, and each edition that was ever published stays readable.
+A file without `edition` is read in the current one. A change that would give a right text another meaning comes only
+with a new edition, and each edition that was ever published stays readable.
 """
 
 from __future__ import annotations

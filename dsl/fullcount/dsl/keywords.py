@@ -11,7 +11,7 @@ FILE: Final = "file"
 
 #: The clauses that each block takes, in canonical order. `file` is the block around everything.
 CLAUSES: Final[dict[str, tuple[str, ...]]] = {
-    FILE: ("edition", "workflow"),
+    FILE: ("edition", "import", "record", "define", "workflow"),
     "workflow": ("describe", "owner", "schedule", "param", "inventory", "verify", "propose", "approve", "act"),
     "inventory": ("key", "incarnation", "fields", "scope", "deadline", "expect"),
     "propose": ("where", "except", "limit", "show"),
@@ -27,11 +27,14 @@ LISTS: Final[dict[str, tuple[str, ...]]] = {
 }
 
 #: The clauses that open a block of their own.
-BLOCK_CLAUSES: Final = frozenset({"workflow", "inventory", "verify", "propose", "approve", "act"})
+BLOCK_CLAUSES: Final = frozenset({"record", "workflow", "inventory", "verify", "propose", "approve", "act"})
 
 #: A short example of each clause, shown where one is missing or malformed.
 EXAMPLES: Final[dict[str, str]] = {
     "edition": 'edition "2026"',
+    "import": 'import "lib/people.fcw"',
+    "record": "record person { id: text, active: bool }",
+    "define": "define idle(last: timestamp?, made: timestamp) = (last else made) < now - 90d",
     "workflow": "workflow disable_orphans { … }",
     "describe": 'describe "what this clean-up does"',
     "owner": 'owner "iam-team"',
@@ -97,6 +100,7 @@ _MEANINGS: Final[dict[str, str]] = {
     "COMMA": "`,`",
     "COLON": "`:`",
     "DOT": "`.`",
+    "SPREAD": "`...`",
     "OPTIONAL": "`?`",
     "EQUAL": "`==`",
     "UNEQUAL": "`!=`",

@@ -55,6 +55,14 @@ class FieldDecl:
     span: Span
 
 
+@dataclass(frozen=True, slots=True)
+class FieldSpread:
+    """`...person`: the fields of a record. Alone in a `fields` clause it may be written `fields person`."""
+
+    record: Name
+    span: Span
+
+
 # ---------------------------------------------------------------------------------------------- expressions
 
 
@@ -243,7 +251,7 @@ class InventoryDecl:
     resource: Dotted
     key: tuple[Name, ...]
     incarnation: Name | None
-    fields: tuple[FieldDecl, ...]
+    fields: tuple[FieldDecl | FieldSpread, ...]
     scope: Expr | None
     deadline: int | None
     expects: tuple[Expr, ...]
@@ -402,6 +410,43 @@ class Edition:
 
 
 @dataclass(frozen=True, slots=True)
+class Import:
+    """`import "lib/people.fcw"`: the records and definitions of another file; the path is relative to this file."""
+
+    path: str
+    span: Span
+    path_span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class RecordDecl:
+    """`record person { id: text, active: bool }`: fields under a name."""
+
+    name: Name
+    fields: tuple[FieldDecl | FieldSpread, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """`last: timestamp?` of a definition."""
+
+    name: Name
+    type: TypeName
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """`define idle(last: timestamp?, made: timestamp) = (last else made) < now - 90d`: an expression under a name."""
+
+    name: Name
+    parameters: tuple[Parameter, ...]
+    body: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Comment:
     """A `#` comment with its text (the `#` included) and place."""
 
@@ -417,3 +462,6 @@ class File:
     comments: tuple[Comment, ...]
     span: Span
     edition: Edition | None = None
+    imports: tuple[Import, ...] = ()
+    records: tuple[RecordDecl, ...] = ()
+    definitions: tuple[Definition, ...] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,6 +13,7 @@ from fullcount.runtime.exit_codes import Exit
 
 if TYPE_CHECKING:
     from fullcount.compiler.catalog import Catalog
+    from fullcount.compiler.imports import NotLoaded
     from fullcount.compiler.pipeline import Compiled
     from fullcount.compiler.program import Workflow
 
@@ -60,14 +62,46 @@ def find_files(paths: Iterable[Path]) -> list[Path]:
     return found
 
 
-def compile_file(path: Path, catalog: Catalog) -> Compiled:
-    """Compile one file; the diagnostics are in the answer."""
+class ImportedFiles:
+    """Reads what a workflow file imports, from within the workspace alone; the compiler's loader.
+
+    A path is judged by where it leads, not by how it is written: neither `..` nor a symbolic link leads outside.
+    """
+
+    def __init__(self, root: Path, first: Path) -> None:
+        self._root = root.resolve()
+        self._names = {first.resolve(): str(first)}
+
+    def __call__(self, importing: str, path: str) -> Source | NotLoaded:
+        """See `Loader`."""
+        from fullcount.compiler.imports import NotLoaded
+
+        joined = Path(importing).parent / path
+        try:
+            real = joined.resolve()
+            if not real.is_relative_to(self._root):
+                return NotLoaded.OUTSIDE
+            if not real.exists():
+                return NotLoaded.MISSING
+            if not real.is_file():
+                return NotLoaded.UNREADABLE
+            text = real.read_bytes().decode("utf-8")
+        except (OSError, RuntimeError, UnicodeDecodeError):  # a circle of links is a RuntimeError up to Python 3.12
+            return NotLoaded.UNREADABLE
+        shown = Path(os.path.normpath(joined))
+        return Source(self._names.setdefault(real, str(shown if shown.resolve() == real else real)), text)
+
+
+def compile_file(path: Path, catalog: Catalog, root: Path) -> Compiled:
+    """Compile one file, with what it imports from the workspace at `root`; the diagnostics are in the answer."""
     from fullcount.compiler.pipeline import compile_source
 
-    return compile_source(read_source(path), catalog)
+    return compile_source(read_source(path), catalog, ImportedFiles(root, path))
 
 
-def compiled_workflow(path: Path, catalog: Catalog, name: str | None) -> tuple[Workflow, Mapping[str, Source]]:
+def compiled_workflow(
+    path: Path, catalog: Catalog, root: Path, name: str | None
+) -> tuple[Workflow, Mapping[str, Source]]:
     """Compile a file that must be free of mistakes; return the workflow that is meant and the texts it came from.
 
     Raises `MistakesError` after showing the mistakes; `UsageError` when the name is missing or wrong.
@@ -76,7 +110,7 @@ def compiled_workflow(path: Path, catalog: Catalog, name: str | None) -> tuple[W
 
     from fullcount.dsl.render import render
 
-    compiled = compile_file(path, catalog)
+    compiled = compile_file(path, catalog, root)
     if compiled.program is None:
         typer.echo(render(compiled.diagnostics, compiled.sources, color=False), err=True)
         raise MistakesError(path)
@@ -85,10 +119,15 @@ def compiled_workflow(path: Path, catalog: Catalog, name: str | None) -> tuple[W
         return next(iter(workflows.values())), compiled.sources
     if name is not None and name in workflows:
         return workflows[name], compiled.sources
+    if len(workflows) == 0:
+        raise UsageError("FC693", f"`{path}` declares no workflow", help="name a file that does")
     found = f"there is no workflow `{name}` in `{path}`" if name is not None else f"`{path}` has several workflows"
-    raise UsageError("FC693", found, help=f"choose with --workflow: {', '.join(workflows) or 'it has none'}")
+    raise UsageError("FC693", found, help=f"choose with --workflow: {', '.join(workflows)}")
 
 
-def author_of(path: Path) -> str:
-    """Return the principal who wrote a workflow, as far as the system knows: the owner of its file."""
-    return f"uid:{path.stat().st_uid}"
+def authors_of(sources: Iterable[str]) -> frozenset[str]:
+    """Return the principals who wrote a workflow, as far as the system knows: the owners of all its files.
+
+    `sources` are the names of the texts it was compiled from: who wrote a definition wrote a part of each rule.
+    """
+    return frozenset(f"uid:{Path(name).stat().st_uid}" for name in sources)

@@ -19,6 +19,7 @@ from fullcount.dsl.codes import (
     internal,
     names,
     runtime,
+    shared,
     syntax,
     types,
     workspace,
@@ -28,7 +29,7 @@ from fullcount.dsl.codes.model import Code
 
 CODES: dict[str, Code] = {
     code.id: code
-    for room in (syntax, names, types, evidence, approval, blast, workspace, workspace_use, runtime, internal)
+    for room in (syntax, names, shared, types, evidence, approval, blast, workspace, workspace_use, runtime, internal)
     for code in room.CODES
 }
 

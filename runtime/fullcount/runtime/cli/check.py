@@ -38,7 +38,7 @@ def check(
             help="name a file or folder, or make a first workflow with `fullcount init`",
         )
     catalog = workspace.catalog()
-    results = [(path, compile_file(path, catalog)) for path in files]
+    results = [(path, compile_file(path, catalog, workspace.root)) for path in files]
     failed = any(compiled.diagnostics.has_errors for _, compiled in results)
     workflows = [
         workflow for _, compiled in results if compiled.program is not None for workflow in compiled.program.workflows
