@@ -1,4 +1,4 @@
-"""What all tests share: how many examples a property test runs.
+"""What all tests share: how many examples a property test runs, and the list of requirements with their tests.
 
 The profile `ci` runs the full number, `dev` a tenth of it. It is `ci` where the environment says `CI`; either can be
 chosen by `HYPOTHESIS_PROFILE`. A property test states its full number by `tests.support.profiles.examples`.
@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 
 from hypothesis import settings
+
+pytest_plugins = ["tests.support.requirements_report"]
 
 settings.register_profile("ci", max_examples=500, deadline=None, derandomize=False, print_blob=True)
 settings.register_profile("dev", max_examples=100, deadline=None)

@@ -86,6 +86,14 @@ def test_nothing_is_declared_twice(old, new):
     assert len(found[0].labels) == 1
 
 
+def test_fields_that_differ_in_case_only_are_refused():
+    """A snapshot can't hold both, and one of them would answer for the other."""
+    text = with_rule("a.locked").replace("owner: text?", "owner: text?, OWNER: text?", 1)
+    found = [each for each in findings(text) if each.code == "FC101"]
+    assert len(found) == 1
+    assert "upper and lower case" in found[0].message
+
+
 @pytest.mark.parametrize(
     "rule",
     [

@@ -250,13 +250,13 @@ class Bench:
         Its effective user stays, so that it can read the interpreter and the store wherever they are.
         """
         become = "" if uid is None else f"import os; os.setresuid({uid}, 0, 0); "
+        program = f"{become}from fullcount.runtime.cli.main import main; main()"
+        return self.python("-c", program, *map(str, arguments), env=env, **more)
+
+    def python(self, *arguments: str, env: Mapping[str, str] | None = None, **more: Any) -> subprocess.Popen[str]:
+        """Start an interpreter in the workspace."""
         return subprocess.Popen(
-            [
-                sys.executable,
-                "-c",
-                f"{become}from fullcount.runtime.cli.main import main; main()",
-                *map(str, arguments),
-            ],
+            [sys.executable, *arguments],
             cwd=self.root,
             env={**os.environ, **environment(), **(env or {})},
             stdin=subprocess.DEVNULL,
@@ -351,6 +351,7 @@ class Served:
         """Read the log until an entry with this event and these fields, and return it."""
         assert self.process.stderr is not None
         for line in self.process.stderr:
+            assert line.startswith("{"), f"not a line of JSON: {line}"
             entry = json.loads(line)
             self.log.append(entry)
             if entry["event"] == event and fields.items() <= entry.items():

@@ -132,12 +132,17 @@ class Demo:
         self._fullcount(3, "plan", rule)
         self._configure()
 
-        self._title("The HR feed is empty tonight: empty, and not believed to be all there is")
+        self._title("Cut short before the first person: partial and empty, the most dangerous answer of all")
+        self._configure(hr_limit=0)
+        self._fullcount(3, "plan", rule)
+        self._configure()
+
+        self._title("The HR table was emptied by a failed load: whole, and still not believed")
         self._sql("hr.db", "ALTER TABLE employees RENAME TO loaded", "CREATE TABLE employees (id TEXT PRIMARY KEY"
                   " NOT NULL, name TEXT NOT NULL, team TEXT NOT NULL, active BOOLEAN NOT NULL)")  # fmt: skip
         self._fullcount(3, "plan", rule)
         self._sql("hr.db", "DROP TABLE employees", "ALTER TABLE loaded RENAME TO employees")
-        self._must(company.locked_accounts(directory) == 0, "no account is locked after two refusals")
+        self._must(company.locked_accounts(directory) == 0, "no account is locked after three refusals")
 
         self._title("The whole feed: the plan, in the order of a reviewer's questions")
         self._fullcount(5, "plan", rule)

@@ -56,8 +56,8 @@ def declared_fields(
     first: dict[str, Placed] = {}
     for each in placed:
         name = each.field.decl.name.text
-        if first.setdefault(name, each) is not each:
-            field_twice(each, first[name], sink)
+        if first.setdefault(name.lower(), each) is not each:
+            field_twice(each, first[name.lower()], sink)
             continue
         checked = _field(each, resource, each.sink(sink))
         if checked is None:

@@ -262,24 +262,26 @@ def _resolve(record: Record, library: Library, sink: Diagnostics) -> None:
     first: dict[str, Placed] = {}
     for each in placed:
         decl = each.field.decl
-        if decl.name.text in first:
-            field_twice(each, first[decl.name.text], sink)
+        if first.setdefault(decl.name.text.lower(), each) is not each:
+            field_twice(each, first[decl.name.text.lower()], sink)
             continue
-        first[decl.name.text] = each
         fields.append(RecordField(decl, field_type(decl.type, sink)) if each.spread is None else each.field)
     record.fields = tuple(fields)
 
 
 def field_twice(again: Placed, first: Placed, sink: Diagnostics) -> None:
     """Report a field that is said twice; each is shown where it was brought in."""
-    name = again.field.decl.name
+    name, other = again.field.decl.name, first.field.decl.name
+    same = name.text == other.text
     error(
         sink,
         "FC101",
-        f"field `{name.text}` is declared twice",
+        f"field `{name.text}` is declared twice"
+        if same
+        else f"fields `{other.text}` and `{name.text}` differ in upper and lower case only",
         name.span if again.spread is None else again.spread.span,
-        labels=(Label((first.field.decl.name if first.spread is None else first.spread).span, "first declared here"),),
-        help="remove one of them",
+        labels=(Label((other if first.spread is None else first.spread).span, "first declared here"),),
+        help="remove one of them" if same else "remove one of them: a snapshot can't hold both",
     )
 
 

@@ -80,6 +80,19 @@ def test_an_approval_that_is_taken_back_stops_the_next_intent(office):
     assert refused_intent(office, plan, run_id, fence, ApprovalRefused).code == "FC709"
 
 
+@pytest.mark.requirement("R24", "R29")
+def test_an_approval_given_anew_carries_nothing_until_an_apply_begins_under_it(office):
+    """Otherwise an identical plan could use the same approval a second time."""
+    plan, run_id, fence = office.applying("a")
+    plan_id = plan.document.plan_id
+    office.store.revoke_approval(plan_id, BO, "wait")
+    office.approve(plan)
+    assert refused_intent(office, plan, run_id, fence, PlanRefused).code == "FC712"
+    office.store.begin_apply(plan_id, run_id, fence)
+    assert office.store.record_intents(plan_id, run_id, fence, [lock("a")])[0].fresh
+    assert office.plan("a").state is PlanState.WAITING
+
+
 @pytest.mark.requirement("R24")
 def test_a_newer_plan_stops_the_next_intent_of_the_older(office):
     """Superseded in the middle of an apply: the rest is not begun."""

@@ -62,4 +62,14 @@ CODES: tuple[Code, ...] = (
         "There was no such count, so there is nothing to agree with; a missing count never counts as agreement.\n\n"
         "See whether the source of the count can be reached, and make the plan again.",
     ),
+    Code(
+        "FC749",
+        "stored evidence is missing or was changed",
+        "What was read is kept in files that are named by the hash of their content. One that a plan rests on is not "
+        "there any more, or its bytes are not the ones that were written. Nothing may be concluded from it, and "
+        "nothing that rests on it is acted on.\n\n"
+        "If old snapshots are cleared away, that explains a missing one: make the plan again. A changed one was "
+        "written to by something else than Fullcount; find out by whom before going on. `fullcount verify` lists all "
+        "of them.",
+    ),
 )

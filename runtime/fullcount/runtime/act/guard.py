@@ -84,7 +84,7 @@ def _halted(given: GuardInputs) -> Finding | None:
     return Finding(
         code="FC755",
         message=f"acting is halted: {given.halted or 'no reason was given'}",
-        ways_on=("clear the halt when its cause is gone",),
+        ways_on=("when its cause is gone   fullcount halt --release",),
     )
 
 

@@ -17,6 +17,7 @@ from fullcount.runtime.approve.approvals import ApprovalStatus
 from fullcount.runtime.approve.identity import Person, name_of, uid_of
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.engine import ApplyEnd, PlanEnd
+from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.journal.entry import Head
 from fullcount.runtime.plan.digest import short_digest
 from fullcount.runtime.plan.review import AppliedView, QuorumView, ReviewStatus
@@ -136,6 +137,10 @@ def _acted(end: ApplyEnd, head: Head, *, verb: str, again: str) -> RenderableTyp
     return Group(Text(again, style="bold"), view) if end.report.repeated else view
 
 
+def _with_ways(finding: Finding) -> str:
+    return "; ".join((finding.message, *finding.ways_on))
+
+
 def applied_view(report: ApplyReport, plan: StoredPlan, head: Head, verb: str) -> AppliedView:
     """Return the plain values of a report."""
     changed = Counter(
@@ -152,7 +157,7 @@ def applied_view(report: ApplyReport, plan: StoredPlan, head: Head, verb: str) -
         planned=report.candidates,
         counts=report.counts,
         changed=dict(changed),
-        stopped_by=None if report.stopped_by is None else report.stopped_by.message,
+        stopped_by=None if report.stopped_by is None else _with_ways(report.stopped_by),
         undo_command=f"fullcount undo {report.plan_id}" if undoable and report.counts.get(Outcome.DONE, 0) else None,
         journal_head=f"{short_digest(head.hash)} (entry {fmt.count(head.seq)})",
         attention=tuple(

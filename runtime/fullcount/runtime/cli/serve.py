@@ -22,8 +22,8 @@ def serve(as_json: AsJson = False) -> None:
     from fullcount.runtime.cli.session import session
     from fullcount.runtime.service.logs import log_to_stderr
 
-    log_to_stderr(as_json=as_json)
     with session() as here:
+        log_to_stderr(as_json=as_json)
         asyncio.run(_serve(here))
     raise typer.Exit(0)
 

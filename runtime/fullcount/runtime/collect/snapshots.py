@@ -18,6 +18,8 @@ from pathlib import Path
 
 from fullcount.compiler.types import FieldType, ListOf, MapOf
 from fullcount.runtime.collect.writer import SnapshotWriter
+from fullcount.runtime.errors import FullcountError
+from fullcount.runtime.exit_codes import Exit
 
 _ALGORITHM = "sha256"
 _INCOMING = ".incoming"
@@ -27,12 +29,24 @@ _QUITE_NEW = 60.0
 _HEX = frozenset("0123456789abcdef")
 
 
-class SnapshotMissing(Exception):  # noqa: N818
+class SnapshotMissing(FullcountError):  # noqa: N818 - a state of the evidence
     """No snapshot of this digest is stored here."""
 
+    exit = Exit.REFUSED_BY_EVIDENCE
 
-class SnapshotCorrupt(Exception):  # noqa: N818
+    def __init__(self, message: str) -> None:
+        super().__init__("FC749", message, help="plan again: the evidence is read anew")
+
+
+class SnapshotCorrupt(FullcountError):  # noqa: N818 - a state of the evidence
     """The stored bytes do not have the digest that they are named by."""
+
+    exit = Exit.REFUSED_BY_EVIDENCE
+
+    def __init__(self, message: str) -> None:
+        super().__init__(
+            "FC749", message, help="find out who writes there, then plan again: nothing rests on this file"
+        )
 
 
 class SnapshotStore:

@@ -84,6 +84,16 @@ class HasApproval(Protocol):
         ...
 
 
+@runtime_checkable
+class OfAPlan(Protocol):
+    """Evidence that says which plan it belongs to."""
+
+    @property
+    def plan_id(self) -> str:
+        """The plan's id."""
+        ...
+
+
 Produced = object
 """What a stage hands to the next: an envelope, a certificate, a plan, an approval, … `unmet` knows the kinds that edges
 ask for; any other kind meets nothing."""
@@ -178,11 +188,11 @@ def _planned(requirement: Planned, evidence: Produced) -> tuple[Finding, ...]:
 
 def _approved(requirement: Approved, evidence: Produced, at: datetime) -> tuple[Finding, ...]:
     if not isinstance(evidence, HasApproval):
-        return (_not_approved(f"nobody was asked about `{requirement.proposal}`"),)
+        return (_not_approved(f"nobody was asked about `{requirement.proposal}`", evidence),)
     if not evidence.approved:
-        return (_not_approved(f"`{requirement.proposal}` is not approved"),)
+        return (_not_approved(f"`{requirement.proposal}` is not approved", evidence),)
     if evidence.expires_at is None or evidence.expires_at <= at:
-        return (_not_approved(f"the approval of `{requirement.proposal}` has expired"),)
+        return (_not_approved(f"the approval of `{requirement.proposal}` has expired", evidence),)
     reached = [
         any(
             count.role == quorum.role and count.have >= quorum.count and count.not_by_author >= quorum.not_by_author
@@ -191,9 +201,14 @@ def _approved(requirement: Approved, evidence: Produced, at: datetime) -> tuple[
         for quorum in requirement.quorums
     ]
     if not all(reached):
-        return (_not_approved(f"the approval of `{requirement.proposal}` lacks people that the workflow asks for"),)
+        return (
+            _not_approved(
+                f"the approval of `{requirement.proposal}` lacks people that the workflow asks for", evidence
+            ),
+        )
     return ()
 
 
-def _not_approved(message: str) -> Finding:
-    return Finding(code="FC750", message=message, ways_on=("see who is missing   fullcount show PLAN",))
+def _not_approved(message: str, evidence: Produced) -> Finding:
+    plan = evidence.plan_id if isinstance(evidence, OfAPlan) else "PLAN"
+    return Finding(code="FC750", message=message, ways_on=(f"see who is missing   fullcount show {plan}",))

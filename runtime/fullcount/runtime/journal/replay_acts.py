@@ -113,6 +113,8 @@ def _intent(state: State, entry: Entry, said: Intents, meant: IntentMeant, plan:
         return
     if said.kind == "act":
         what = valid(state, meant.round_id, plan, entry.at)
+        if what is None and state.rounds[meant.round_id,]["used_by"] is None:
+            what = "no apply had begun under it"
         if what is not None:
             state.wrong(About.ACT, entry, f"{name} was acted upon without a valid approval: {what}")
     else:

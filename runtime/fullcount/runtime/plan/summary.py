@@ -133,11 +133,15 @@ def summarise(doc: PlanDocument, status: ReviewStatus, rows: int | None = None) 
         parameters=tuple((plain(name), plain(_word(value))) for name, value in sorted(doc.parameters.items())),
         columns=tuple(_heading(label) for label in labels),
         rows=tuple(_row_line(row, labels) for row in doc.rows[:rows]),
-        near=tuple(f"{plain(item.change)} -> {fmt.count(item.candidates)}" for item in doc.sensitivity),
+        near=tuple(
+            f"{plain(item.change)} -> {fmt.count(item.candidates)}"
+            for item in doc.sensitivity
+            if item.candidates != doc.sums.candidates
+        ),
         closest=None if closest is None else plain(closest),
         act=_act(doc.act),
         notes=tuple(plain(note) for note in doc.notes),
-        next_step=f"fullcount approve {plain(doc.plan_id)}" if verdict(doc, status).tone is Tone.ASK else None,
+        next_step=_next_step(doc, status),
         short=short_digest(doc.digest),
         plan_id=plain(doc.plan_id),
     )
@@ -175,6 +179,17 @@ def verdict(doc: PlanDocument, status: ReviewStatus) -> Verdict:
             return Verdict("NEEDS APPROVAL", _waiting(status), Tone.ASK)
         case other:
             return Verdict(plain(other).upper().replace("_", " "), ("nothing may be done with it",), Tone.STOP)
+
+
+def _next_step(doc: PlanDocument, status: ReviewStatus) -> str | None:
+    """Return the command that a reader would type next; None where nothing follows from the plan."""
+    match verdict(doc, status).word:
+        case "NEEDS APPROVAL":
+            return f"fullcount approve {plain(doc.plan_id)}"
+        case "APPROVED" | "APPLYING":
+            return f"fullcount apply {plain(doc.plan_id)}"
+        case _:
+            return None
 
 
 def _approved(status: ReviewStatus) -> tuple[str, ...]:

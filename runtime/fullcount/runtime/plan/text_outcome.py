@@ -167,9 +167,9 @@ def render_applied(view: AppliedView, *, exit_code: int | None = None) -> Group:
     if view.undo_command is not None:
         lines.append(("undo", Text(view.undo_command)))
     if view.journal_head is not None:
-        checked = {True: "verified", False: "DOES NOT VERIFY", None: "not verified"}[view.journal_verified]
+        checked = {True: "verified", False: "DOES NOT VERIFY", None: ""}[view.journal_verified]
         style = "bold red" if view.journal_verified is False else ""
-        lines.append(("journal", Text(f"head {plain(view.journal_head)} {checked}", style=style)))
+        lines.append(("journal", Text(f"head {plain(view.journal_head)} {checked}".rstrip(), style=style)))
     if exit_code is not None:
         lines.append(("exit", Text(str(exit_code), style=FAINT)))
     return stacked(

@@ -49,26 +49,23 @@ BACKLOG = 1_000
 def due_slots(schedule: Schedule, since: datetime, now: datetime) -> list[DueSlot]:
     """Return the slots planned in `(since, now]`, the oldest first.
 
-    Of the slots that were missed, only the latest within `catch up within` runs: a nightly clean-up that was down for
-    three nights is not done three times. All others are recorded as missed.
+    Only the latest runs, on time or within `catch up within`: a nightly clean-up that was down for three nights is not
+    done three times. All others are recorded as missed.
     """
     planned = list(_between(schedule, since, now))[-BACKLOG:]
     catch_up = timedelta(microseconds=schedule.catch_up) if schedule.catch_up is not None else timedelta(0)
     slots = []
     for index, instant in enumerate(planned):
         late = now - instant
-        latest = index == len(planned) - 1
-        if late <= ON_TIME:
-            verdict, reason = SlotVerdict.RUN, "on time"
-        elif latest and late <= catch_up:
-            verdict, reason = SlotVerdict.RUN, f"caught up {length(late)} late"
-        elif not latest:
+        if index < len(planned) - 1:
             verdict, reason = SlotVerdict.MISSED, "a later slot is due as well"
+        elif late <= ON_TIME:
+            verdict, reason = SlotVerdict.RUN, "on time"
+        elif late <= catch_up:
+            verdict, reason = SlotVerdict.RUN, f"caught up {length(late)} late"
         else:
-            verdict, reason = (
-                SlotVerdict.MISSED,
-                f"{length(late)} late, and it may be caught up within {length(catch_up)}",
-            )
+            verdict = SlotVerdict.MISSED
+            reason = f"{length(late)} late, and it may be caught up within {length(catch_up)}"
         slots.append(DueSlot(instant, verdict, reason, _local_day(schedule, instant)))
     return slots
 

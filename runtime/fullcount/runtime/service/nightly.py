@@ -210,9 +210,9 @@ class NightlyService:
             detail = task.result()
         elif isinstance(error, FullcountError | ParamError):
             detail = f"error: {error}"
+            self._log.error("run failed", workflow=name, why=str(error), code=getattr(error, "code", "FC695"))
         else:
             detail = f"internal error: {type(error).__name__}"
-        if error is not None:
             self._log.error("run failed", workflow=name, why=detail, exc_info=error)
         try:
             self._store.finish_slot(slot_id, detail)

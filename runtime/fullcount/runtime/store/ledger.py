@@ -162,7 +162,15 @@ def _rounds_for(
         plans.check_usable(plan)
         if plan.state != plans.APPLYING:
             raise PlanRefused("FC712", f"the plan `{plan.plan_id}` is not being applied")
-        return dict.fromkeys(keys, rounds.require_valid(tx.session, plan, tx.now))
+        round_ = rounds.require_valid(tx.session, plan, tx.now)
+        if round_.used_by != plan.plan_id:
+            # given after the apply began: until it is bound to this plan, an identical plan could use it as well
+            raise PlanRefused(
+                "FC712",
+                f"the plan `{plan.plan_id}` was approved anew, and this run began under the approval before",
+                help=f"begin again: `fullcount apply {plan.plan_id}`",
+            )
+        return dict.fromkeys(keys, round_)
     done = _done(tx, plan, keys)
     found = {key: tx.session.get(tables.ApprovalRound, act.round_id) for key, act in done.items()}
     return {key: round_ for key, round_ in found.items() if round_ is not None}
