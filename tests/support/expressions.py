@@ -90,6 +90,7 @@ class Scope:
     schema: Schema
     rows: tuple[tuple[str, str], ...]
     depth: int
+    items: tuple[tuple[str, Type], ...] = ()
 
     def down(self) -> Scope:
         return replace(self, depth=self.depth - 1)
@@ -97,6 +98,13 @@ class Scope:
     def bind(self, row: str, inventory: str) -> Scope:
         kept = tuple(r for r in self.rows if r[0] != row)
         return Scope(self.schema, (*kept, (row, inventory)), self.depth - 1)
+
+    def bind_item(self, name: str, of_type: Type) -> Scope:
+        """Inside a test of a list; what stands there looks into no inventory."""
+        return replace(self, depth=0, items=(*self.items, (name, of_type)))
+
+    def items_of(self, of_type: Type) -> list[ir.Item]:
+        return [ir.Item(name, t) for name, t in self.items if t == of_type]
 
     def fields(self, of_type: Type) -> list[ir.Field]:
         return [
@@ -137,6 +145,8 @@ def constant(draw: st.DrawFn, of_type: Type) -> ir.Const:
 
 def value(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
     """An expression of a scalar type."""
+    if (items := scope.items_of(of_type)) and draw(st.booleans()):
+        return draw(st.sampled_from(items))
     fields = scope.fields(of_type)
     choice = draw(st.integers(0, 11 if scope.depth > 0 else 5))
     if choice <= 3 and fields:
@@ -201,7 +211,8 @@ def _computed(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
         operator, left, right = draw(st.sampled_from(_ARITHMETIC[of_type]))
         return ir.Arith(operator, value(draw, scope, left), value(draw, scope, right), of_type)
     if of_type == INT:
-        return ir.Call("length", (value(draw, scope, TEXT),), INT)
+        of = value(draw, scope, TEXT) if draw(st.booleans()) else list_value(draw, scope, draw(st.sampled_from(ITEMS)))
+        return ir.Call("length", (of,), INT)
     if of_type == TEXT:
         return ir.Call(draw(st.sampled_from(("lower", "upper", "trim"))), (value(draw, scope, TEXT),), TEXT)
     if of_type == BOOL:
@@ -216,6 +227,36 @@ def _text_test(draw: st.DrawFn, scope: Scope) -> ir.Expr:
         pattern = draw(st.sampled_from(PATTERNS if function == "matches" else GLOBS))
         return ir.Call(function, (subject, ir.Const(pattern, TEXT)), BOOL)
     return ir.Call(function, (subject, value(draw, scope, TEXT)), BOOL)
+
+
+ITEMS: tuple[Type, ...] = (TEXT, TIMESTAMP)
+
+
+def list_value(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
+    """A list: a field if there is one, a parameter, or one that is written out."""
+    choice = draw(st.integers(0, 5))
+    if choice <= 3 and (fields := scope.fields(ListOf(of_type))):
+        return draw(st.sampled_from(fields))
+    if choice == 4 and of_type == TEXT:
+        return ir.Param("p_list", ListOf(TEXT))
+    items = tuple(constant(draw, of_type) for _ in range(draw(st.integers(0, 3))))
+    return ir.ListConst(items, ListOf(of_type))
+
+
+def list_test(draw: st.DrawFn, scope: Scope) -> ir.Expr:
+    """A test of a list: `any`, `all`, or against another list."""
+    of_type = draw(st.sampled_from(ITEMS))
+    held = list_value(draw, scope, of_type)
+    if draw(st.integers(0, 3)) == 0 or len(scope.items) > 1:
+        function = draw(st.sampled_from(("intersects", "subset")))
+        lists = (held, list_value(draw, scope, of_type))
+        return ir.Call(function, lists if draw(st.booleans()) else (lists[1], lists[0]), BOOL)
+    name = f"i{len(scope.items)}"
+    inner = scope.bind_item(name, of_type)
+    where = comparison(draw, inner, ir.Item(name, of_type)) if draw(st.booleans()) else truth(draw, inner)
+    if draw(st.booleans()):
+        return ir.AnyItem(held, name, where)
+    return ir.Not(ir.AnyItem(held, name, ir.Not(where)))
 
 
 _SUMMED = (INT, DECIMAL, DURATION, SIZE)
@@ -273,6 +314,8 @@ def restriction(draw: st.DrawFn, inner: Scope, row: str) -> ir.Expr:
 
 def truth(draw: st.DrawFn, scope: Scope) -> ir.Expr:
     """A test."""
+    if draw(st.integers(0, 7)) == 0:
+        return list_test(draw, scope)
     choice = draw(st.integers(0, 13 if scope.depth > 0 else 4))
     match choice:
         case 0:

@@ -100,6 +100,7 @@ _FORMS: dict[type, Callable[[Any], str]] = {
     tree.AggregateExpr: lambda each: (
         f"({_over(each.function, each)}{'' if each.of is None else f' of {shape(each.of)}'})"
     ),
+    tree.ListTest: lambda each: f"({each.quantifier} {shape(each.collection)} as {each.item.text} {shape(each.where)})",
     tree.Now: lambda each: "now",
     tree.Never: lambda each: "never",
     tree.All: lambda each: "all",

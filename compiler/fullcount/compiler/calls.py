@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fullcount.compiler import ir
+from fullcount.compiler.conditions import list_constant
 from fullcount.compiler.environment import Env, Typed
 from fullcount.compiler.functions import FUNCTIONS, Function
 from fullcount.compiler.report import did_you_mean, error
@@ -46,15 +47,25 @@ def call(checker: Checker, node: tree.Call, env: Env) -> Typed | None:
         if checked is None:
             return None
         arguments.append(checked)
+    if function.alike and any(argument.type != arguments[0].type for argument in arguments):
+        error(
+            sink,
+            "FC201",
+            f"`{function.name}` compares a `{arguments[0].type}` with a `{arguments[1].type}`",
+            node.span,
+            why="nothing is converted on the way, so no item of the one could be in the other",
+            help="give it two lists of one type",
+        )
+        return None
     return Typed(ir.Call(function.name, tuple(arguments), function.result, span=node.span), False, False)
 
 
 def _argument(checker: Checker, function: Function, position: int, node: tree.Expr, env: Env) -> ir.Expr | None:
-    typed = checker.required(node, env, f"`{function.name}`")
+    typed = _value(checker, node, env, f"`{function.name}`")
     if typed is None:
         return None
     wanted = function.parameters[position]
-    if typed.type != wanted:
+    if not wanted.takes(typed.type):
         error(
             checker.context.sink,
             "FC201",
@@ -78,6 +89,14 @@ def _argument(checker: Checker, function: Function, position: int, node: tree.Ex
     if function.name == "matches" and not _pattern_compiles(checker, node.value, node.span):
         return None
     return typed.expr
+
+
+def _value(checker: Checker, node: tree.Expr, env: Env, user: str) -> Typed | None:
+    """Check an argument; a list may be written out."""
+    if not isinstance(node, tree.ListLiteral):
+        return checker.required(node, env, user)
+    listed = list_constant(checker, node, env)
+    return None if listed is None else Typed(listed, False, False)
 
 
 def _pattern_compiles(checker: Checker, pattern: str, span: Span) -> bool:

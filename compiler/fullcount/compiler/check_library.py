@@ -57,4 +57,4 @@ def _is_test(expr: tree.Expr, library: Library) -> bool:
         case tree.Unary(operator=operator):
             return operator == "not"
         case _:
-            return isinstance(expr, tree.StateTest | tree.Quantified)
+            return isinstance(expr, tree.StateTest | tree.Quantified | tree.ListTest)

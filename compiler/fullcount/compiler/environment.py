@@ -24,6 +24,7 @@ class Place(Enum):
     EXPECT = "an `expect`"
     SHOW = "`show`"
     ARGUMENT = "an argument of an operation"
+    ITEMS = "the condition of `any` and `all`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class Env:
 
     `bare`: the inventory whose fields are written without a row variable (in `scope` and `expect`). `facts`: the
     expressions that flow typing knows to be present here. `lenient` is set behind a part that failed, whose facts are
-    not known: absence is then not reported.
+    not known: absence is then not reported. `items` are the items of lists, by their names.
 
     `locals` are the arguments of the definition whose body this is, by parameter; a body sees nothing else of the place
     where it is used. `variables` are the rows whose name in the program is not the written one, because a row around
@@ -45,6 +46,7 @@ class Env:
     facts: frozenset[ir.Expr] = frozenset()
     polarity: Polarity = Polarity.POSITIVE
     lenient: bool = False
+    items: Mapping[str, ir.Item] = field(default_factory=dict)
     locals: Mapping[str, Typed] | None = None
     variables: Mapping[str, str] = field(default_factory=dict)
     around: frozenset[str] = frozenset()
@@ -67,15 +69,19 @@ class Env:
         variables = self.variables if named == row else {**self.variables, row: named}
         return replace(self, rows={**self.rows, row: inventory}, variables=variables)
 
+    def with_item(self, name: str, of_type: Type) -> Env:
+        """The surroundings inside a test of a list that calls each item `name`."""
+        return replace(self, place=Place.ITEMS, items={**self.items, name: ir.Item(self.fresh(name), of_type)})
+
     def variable(self, row: str) -> str:
         """What a row is called in the program."""
         return self.variables.get(row, row)
 
     @property
     def taken(self) -> frozenset[str]:
-        """What rows are called in the program, here and around."""
+        """What rows and items are called in the program, here and around."""
         own = () if self.bare is None else (ir.SELF,)
-        return self.around.union(map(self.variable, self.rows), own)
+        return self.around.union(map(self.variable, self.rows), (item.name for item in self.items.values()), own)
 
     def fresh(self, name: str) -> str:
         """Return a name that nothing here or around is called by: the one given, or that with a number."""

@@ -16,6 +16,7 @@ from fullcount.compiler.conditions import conjunction_or_disjunction, member, ne
 from fullcount.compiler.constants import literal
 from fullcount.compiler.definitions import inlined_condition, inlined_value
 from fullcount.compiler.environment import Context, Env, Typed
+from fullcount.compiler.lists import list_test
 from fullcount.compiler.polarity import Polarity
 from fullcount.compiler.quantifiers import aggregate, quantified
 from fullcount.compiler.references import index, reference
@@ -47,6 +48,8 @@ class Checker:
                 return state_test(self, node, env)
             case tree.Quantified():
                 return quantified(self, node, env)
+            case tree.ListTest():
+                return list_test(self, node, env)
             case _:
                 return truth_of(self, node, env)
 
@@ -176,7 +179,7 @@ def _misplaced(context: Context, node: tree.Never | tree.All | tree.ListLiteral)
             error(
                 context.sink,
                 "FC221",
-                "a list can only stand behind `in`",
+                "a list can only stand behind `in`, or be handed to a function",
                 node.span,
                 help='write `a.environment in ["test", "staging"]`',
             )

@@ -9,6 +9,8 @@
 - `IsState(x, present)`: true if x has a value, false if the source positively said that it has none, else unknown.
   `absent` is its negation. `known` is `present or absent`: **true or unknown, never false**, so that `not (x is
   known)` can't select what a fuller view would not.
+- `AnyItem(l, x, p)`: true if p is true for an item of l; else false if l has a value and p is false for every item;
+  else unknown. `all` is its dual. A list that is absent, or whose state is `truncated`, has no value: it is unknown.
 - `Else(x, y)`: x where x is present, y where x is absent, unknown otherwise.
 - `MapGet(m, k)`: the value under k; absent if m is present and has no k, or m is absent; unknown if m is unknown.
 - Integer-like arithmetic that leaves signed 64 bits is unknown. Division: `int / int` is integer division towards
@@ -138,7 +140,9 @@ class Compare:
 
 @dataclass(frozen=True, slots=True)
 class IsState:
-    """`state` is `present`, `absent` or `known`. The operand is a Field, MapGet, Else, or a `min`/`max` Aggregate."""
+    """`state` is `present`, `absent` or `known`. The operand is a Field, MapGet, Else, or a `min`/`max` Aggregate;
+    in the body of a definition, what was handed over for a `T?` may be any value.
+    """
 
     operand: Expr
     state: str
@@ -164,6 +168,29 @@ class In:
 
     item: Expr
     collection: Expr
+    type: Type = BOOL
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """The item of a list that an enclosing `AnyItem` calls `name`. It always has a value."""
+
+    name: str
+    type: Type
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AnyItem:
+    """An item of `collection` exists for which `where` holds. `all l as x where (p)` is `Not(AnyItem(l, x, Not(p)))`.
+
+    `where` looks into no inventory. No row that it mentions has the name of an item.
+    """
+
+    collection: Expr
+    item: str
+    where: Expr
     type: Type = BOOL
     span: Span = field(default=NOWHERE, compare=False)
 
@@ -235,6 +262,8 @@ Expr = (
     | IsState
     | Else
     | In
+    | Item
+    | AnyItem
     | Arith
     | Call
     | Some
@@ -247,11 +276,13 @@ TRUE = Const(True, BOOL)
 def children(expr: Expr) -> tuple[Expr, ...]:
     """Return the direct sub-expressions of a node, in order."""
     match expr:
-        case Const() | ListConst() | Param() | Now() | Field():
+        case Const() | ListConst() | Param() | Now() | Field() | Item():
             return ()
         case MapGet(target=a, key=b) | Compare(left=a, right=b) | Arith(left=a, right=b):
             return (a, b)
         case Else(operand=a, fallback=b) | In(item=a, collection=b):
+            return (a, b)
+        case AnyItem(collection=a, where=b):
             return (a, b)
         case Not(operand=a) | IsState(operand=a):
             return (a,)
@@ -261,3 +292,14 @@ def children(expr: Expr) -> tuple[Expr, ...]:
             return (where,)
         case Aggregate(where=where, of=of):
             return (where,) if of is None else (where, of)
+
+
+def open_items(expr: Expr) -> frozenset[str]:
+    """Return the list items that the expression uses and does not bind itself."""
+    match expr:
+        case Item(name=name):
+            return frozenset({name})
+        case AnyItem(collection=collection, item=item, where=where):
+            return open_items(collection) | (open_items(where) - {item})
+        case _:
+            return frozenset[str]().union(*map(open_items, children(expr)))

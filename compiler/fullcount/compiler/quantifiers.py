@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from fullcount.compiler import ir
 from fullcount.compiler.environment import Env, Place, Typed
+from fullcount.compiler.lists import refuse_inventory
 from fullcount.compiler.names import BoundInventory
 from fullcount.compiler.polarity import Polarity
 from fullcount.compiler.presence import facts_when
@@ -123,6 +124,9 @@ def _enter(checker: Checker, node: tree.Quantified | tree.AggregateExpr, env: En
     """Return the inventory and the surroundings inside the quantifier."""
     context = checker.context
     inventory = context.names.inventory(node.inventory, context.sink)
+    if env.place is Place.ITEMS:
+        refuse_inventory(checker, node)
+        return None
     if env.place is not Place.RULE:
         error(
             context.sink,

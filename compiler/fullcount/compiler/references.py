@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fullcount.compiler import ir
@@ -38,6 +39,8 @@ def reference(checker: Checker, node: tree.Reference, env: Env) -> Typed | None:
 
 def _bare(checker: Checker, name: tree.Name, env: Env) -> Typed | None:
     names, sink = checker.context.names, checker.context.sink
+    if name.text in env.items:
+        return Typed(replace(env.items[name.text], span=name.span), False, False)
     if env.locals is not None:
         return _local(checker, name, env, env.locals)
     is_field = env.bare is not None and (name.text in env.bare.fields or name.text in env.bare.failed)
@@ -65,7 +68,7 @@ def _bare(checker: Checker, name: tree.Name, env: Env) -> Typed | None:
     elif len(rows_with) > 0:
         help_text = "a field is written with its row: " + " or ".join(f"`{row}.{name.text}`" for row in rows_with)
     else:
-        help_text = did_you_mean(name.text, (*names.params, *env.rows), "names")
+        help_text = did_you_mean(name.text, (*names.params, *env.rows, *env.items), "names")
     error(sink, "FC109", f"there is no parameter or row `{name.text}` here", name.span, help=help_text)
     return None
 
@@ -81,7 +84,7 @@ def _local(checker: Checker, name: tree.Name, env: Env, arguments: Mapping[str, 
         f"there is no parameter `{name.text}` in this definition",
         name.span,
         why="a definition sees nothing of the place where it is used but what is handed to it",
-        help=did_you_mean(name.text, (*arguments, *env.rows), "names"),
+        help=did_you_mean(name.text, (*arguments, *env.rows, *env.items), "names"),
     )
     return None
 

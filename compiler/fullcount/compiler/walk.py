@@ -27,12 +27,12 @@ def mentions_row(expr: ir.Expr, row: str) -> bool:
 def is_constant(expr: ir.Expr) -> bool:
     """Whether the value is the same for every object, every run and every parameter."""
     varying = (ir.Field, ir.Param, ir.Now, ir.Some, ir.Aggregate)
-    return not any(isinstance(node, varying) for node in nodes(expr))
+    return not any(isinstance(node, varying) for node in nodes(expr)) and not ir.open_items(expr)
 
 
 def is_condition(expr: ir.Expr) -> bool:
     """Whether the expression is a test (it has a truth), rather than a value that may happen to be a `bool`."""
-    tests = (ir.Not, ir.And, ir.Or, ir.Compare, ir.IsState, ir.In, ir.Some)
+    tests = (ir.Not, ir.And, ir.Or, ir.Compare, ir.IsState, ir.In, ir.AnyItem, ir.Some)
     return isinstance(expr, tests) or (isinstance(expr, ir.Call) and expr.type == BOOL)
 
 
@@ -52,7 +52,7 @@ def conjunction(*parts: ir.Expr) -> ir.Expr:
 def with_parts(expr: ir.Expr, change: Callable[[ir.Expr], ir.Expr]) -> ir.Expr:
     """Return the node with `change` applied to each of its direct sub-expressions."""
     match expr:
-        case ir.Const() | ir.ListConst() | ir.Param() | ir.Now() | ir.Field():
+        case ir.Const() | ir.ListConst() | ir.Param() | ir.Now() | ir.Field() | ir.Item():
             return expr
         case ir.MapGet():
             return replace(expr, target=change(expr.target), key=change(expr.key))
@@ -66,6 +66,8 @@ def with_parts(expr: ir.Expr, change: Callable[[ir.Expr], ir.Expr]) -> ir.Expr:
             return replace(expr, operand=change(expr.operand), fallback=change(expr.fallback))
         case ir.In():
             return replace(expr, item=change(expr.item), collection=change(expr.collection))
+        case ir.AnyItem():
+            return replace(expr, collection=change(expr.collection), where=change(expr.where))
         case ir.Call():
             return replace(expr, arguments=tuple(map(change, expr.arguments)))
         case ir.Some():

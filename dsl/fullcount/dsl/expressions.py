@@ -131,6 +131,7 @@ class ExpressionBuilder:
             "list": self._list,
             "group": self._group,
             "quantified": self._quantified,
+            "list_test": self._list_test,
             "aggregate": self._aggregate,
         }
 
@@ -293,6 +294,15 @@ class ExpressionBuilder:
     def _quantified(self, node: Node, depth: int) -> tree.Expr:
         quantifier, inventory, row, where = self._over(node, depth)
         return tree.Quantified(quantifier, inventory, row, where, self._at.span(node))
+
+    def _list_test(self, node: Node, depth: int) -> tree.Expr:
+        return tree.ListTest(
+            str(node.children[0]),
+            self.expression(node.children[1], depth + 1),
+            self._at.binding(tokens(node, "NAME")[0], "list item"),
+            self.expression(node.children[6], depth + 1),
+            self._at.span(node),
+        )
 
     def _aggregate(self, node: Node, depth: int) -> tree.Expr:
         function, inventory, row, where = self._over(node, depth)

@@ -69,8 +69,9 @@ EXAMPLES: Final[dict[str, str]] = {
     "expires": "expires after 3d",
 }
 
-#: Words that start a quantifier or an aggregate when `NAME as` follows.
+#: Words that start a quantifier, a test of a list, or an aggregate when `NAME as` follows.
 QUANTIFIERS: Final = ("some", "no")
+LIST_QUANTIFIERS: Final = ("any", "all")
 AGGREGATES: Final = ("count", "min", "max", "sum")
 
 #: Words that stand for a value or an operator wherever a value is read; no parameter or row may take such a name.
@@ -114,15 +115,19 @@ _MEANINGS: Final[dict[str, str]] = {
     "STAR": "`*`",
     "SLASH": "`/`",
     "CLAIM_COUNT": "`count`",
+    "ALL_OF": "`all`",
     "$END": "the end of the file",
 }
+
+#: Words with two terminals, because they mean two things.
+_SPELT: Final = {"CLAIM_COUNT": "count", "ALL_OF": "all"}
 
 #: Terminals that are neither words nor in `_MEANINGS`, and are never expected of anyone.
 IGNORED: Final = frozenset({"COMMENT", "WHITE"})
 
 #: What can begin a value, what can go on after one.
 VALUE_START: Final = frozenset({"NAME", "STRING", "NUMBER", "QUANTITY", "MOMENT", "LPAR", "LSQB"})
-VALUE_WORDS: Final = frozenset({"NOT", "MINUS", "SOME", "NO", "COUNT", "MIN", "MAX", "SUM"})
+VALUE_WORDS: Final = frozenset({"NOT", "MINUS", "SOME", "NO", "ANY", "ALL_OF", "COUNT", "MIN", "MAX", "SUM"})
 AFTER_VALUE: Final = frozenset(
     {
         "OR", "AND", "NOT", "IN", "IS", "ELSE", "EQUAL", "UNEQUAL", "LESS", "AT_MOST", "GREATER", "AT_LEAST",
@@ -136,8 +141,8 @@ CONTINUATIONS: Final = frozenset({"or", "and", "not", "in", "is", "else", "of", 
 
 def word(terminal: str) -> str | None:
     """Return the word that a keyword terminal is written as, or None for punctuation and literals."""
-    if terminal == "CLAIM_COUNT":
-        return "count"
+    if terminal in _SPELT:
+        return _SPELT[terminal]
     if terminal in _MEANINGS or terminal in IGNORED:
         return None
     return terminal.lower()

@@ -178,6 +178,17 @@ class Quantified:
 
 
 @dataclass(frozen=True, slots=True)
+class ListTest:
+    """`any a.groups as g where (…)`, `all a.groups as g where (…)`: a test of the items of a list, each called `g`."""
+
+    quantifier: str
+    collection: Expr
+    item: Name
+    where: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class AggregateExpr:
     """`count people as p where (…)`, `max logins as l where (…) of l.at`. `of` is None only for `count`."""
 
@@ -209,6 +220,7 @@ Expr = (
     | Else
     | Call
     | Quantified
+    | ListTest
     | AggregateExpr
     | All
 )

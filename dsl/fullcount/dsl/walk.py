@@ -20,6 +20,8 @@ def parts(expr: tree.Expr) -> tuple[tree.Expr, ...]:
             return items
         case tree.Quantified(where=where):
             return (where,)
+        case tree.ListTest(collection=collection, where=where):
+            return (collection, where)
         case tree.AggregateExpr(where=where, of=of):
             return (where,) if of is None else (where, of)
         case _:

@@ -57,7 +57,7 @@ def test_length_counts_code_points():
     assert value_of(call("length"), const(3, INT), {"subject": "a\0b"}) is True
 
 
-@pytest.mark.parametrize("function", sorted(FUNCTIONS))
+@pytest.mark.parametrize("function", [name for name, f in FUNCTIONS.items() if f.parameters[0].takes(TEXT)])
 @pytest.mark.parametrize("subject", [None, UNREAD])
 def test_a_function_of_no_value_is_unknown(function, subject):
     """Absent or unknown, the result is unknown; under `not` as well."""

@@ -32,6 +32,9 @@ MISSING: dict[FieldState, Missing] = {state: Missing(state) for state in FieldSt
 NONE = MISSING[FieldState.ABSENT]
 UNKNOWN = MISSING[FieldState.INDETERMINATE]
 
+ITEM = ""
+"""An item of a list is bound like a row with this one field."""
+
 TruthOf = Callable[[Env, World], Truth]
 ValueOf = Callable[[Env, World], Value | Missing]
 IntervalOf = Callable[[Env, World], Interval]
@@ -98,6 +101,8 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "ends_with": str.endswith,
     "contains": lambda text, part: part in text,
     "length": len,
+    "intersects": lambda some, others: not set(some).isdisjoint(others),
+    "subset": lambda part, whole: set(part) <= set(whole),
 }
 
 
@@ -134,6 +139,8 @@ class _Compiler:
                 return self._is_state(expr)
             case ir.In():
                 return self._in(expr)
+            case ir.AnyItem():
+                return self._any_item(expr)
             case ir.Some():
                 return self._some(expr)
             case _:
@@ -208,6 +215,26 @@ class _Compiler:
 
         return test
 
+    def _any_item(self, expr: ir.AnyItem) -> TruthOf:
+        name, collection, where = expr.item, self.value(expr.collection), self.truth(expr.where)
+
+        def test(env: Env, world: World) -> Truth:
+            held = collection(env, world)
+            if not isinstance(held, tuple):
+                return None
+            answer: Truth = False
+            bound: dict[str, Row] = dict(env)
+            for each in held:
+                bound[name] = {ITEM: present(each)}
+                holds = where(bound, world)
+                if holds:
+                    return True
+                if holds is None:
+                    answer = None
+            return answer
+
+        return test
+
     # ---- values
 
     def value(self, expr: ir.Expr) -> ValueOf:
@@ -232,6 +259,8 @@ class _Compiler:
                 return lambda env, world: now
             case ir.Field(row=row, name=name):
                 return _field(row, name)
+            case ir.Item(name=name):
+                return _field(name, ITEM)
             case ir.MapGet():
                 return self._map_get(expr)
             case ir.Else() | ir.Aggregate() if facts.is_interval(expr):

@@ -26,16 +26,21 @@ _FUNCTIONS = {
     "ends_with": "ends_with({}, {})",
     "contains": "contains({}, {})",
     "length": "length({})",
+    "intersects": "list_has_any({}, {})",
+    "subset": "list_has_all({1}, {0})",
 }
 
 
 class Lowering:
     """Lowers expressions over the rows in `scope`; sub-queries that are needed twice become columns of `frame`."""
 
-    def __init__(self, statement: Statement, frame: Frame, scope: Mapping[str, Frame]) -> None:
+    def __init__(
+        self, statement: Statement, frame: Frame, scope: Mapping[str, Frame], items: Mapping[str, str] | None = None
+    ) -> None:
         self.statement = statement
         self.frame = frame
         self.scope = scope
+        self.items = {} if items is None else items
 
     def inside(self, row: str, frame: Frame) -> Lowering:
         """Return the lowering of what a quantifier says of its own row."""
@@ -61,6 +66,8 @@ class Lowering:
                 return self._is_state(expr)
             case ir.In():
                 return self._in(expr)
+            case ir.AnyItem():
+                return self._any_item(expr)
             case ir.Some():
                 return sql_related.some(self, expr)
             case _:
@@ -124,6 +131,19 @@ class Lowering:
         held = self.known(expr.collection).value
         return f"CASE WHEN {item} IS NOT NULL AND {held} IS NOT NULL THEN list_contains({held}, {item}) END"
 
+    def _any_item(self, expr: ir.AnyItem) -> str:
+        if facts.is_relational(expr.where):
+            raise ValueError("the condition of `any` and `all` looks into no inventory")
+        held, variable = self.known(expr.collection).value, self.statement.variable()
+        inner = Lowering(self.statement, self.frame, self.scope, {**self.items, expr.item: variable})
+        code = f"CASE ({inner.truth(expr.where)}) WHEN TRUE THEN 2 WHEN FALSE THEN 0 ELSE 1 END"
+        strongest = f"list_max(list_transform({held}, lambda {variable}: {code}))"
+        # a list without items has no strongest, one without a value has none either
+        return (
+            f"CASE {strongest} WHEN 2 THEN TRUE WHEN 1 THEN NULL WHEN 0 THEN FALSE"
+            f" ELSE CASE WHEN {held} IS NOT NULL THEN FALSE END END"
+        )
+
     # ---- values
 
     def known(self, expr: ir.Expr) -> Known:
@@ -134,6 +154,8 @@ class Lowering:
             case ir.Field(row=row, name=name, type=type_):
                 column = sql_text.column(self.scope[row].alias, name, type_)
                 return Known(column, self._has_state(expr, FieldState.ABSENT))
+            case ir.Item(name=name):
+                return Known(self.items[name])
             case ir.MapGet(target=target, key=key, type=type_):
                 return self._map_get(target, key, type_)
             case ir.Else() | ir.Aggregate() if facts.is_interval(expr):

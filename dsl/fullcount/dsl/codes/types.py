@@ -169,7 +169,8 @@ CODES: tuple[Code, ...] = (
         explanation=(
             "The condition of `some`, `no` or an aggregate never looks at the row it is about, so it is true for "
             "every row or for none. In `no people as p where (a.team == a.owner)` that selects every object there "
-            "is. Name a field of the row, or write `where (all)` if any row at all is meant."
+            "is. Name a field of the row, or write `where (all)` if any row at all is meant. The same holds for the "
+            "items of a list, in `any` and `all`."
         ),
         wrong=with_people(rule='no people as p where (a.team == "ops")'),
         right=with_people(rule="no people as p where (p.id == a.team)"),
@@ -209,7 +210,10 @@ CODES: tuple[Code, ...] = (
     Code(
         id="FC221",
         title="a list out of its place",
-        explanation="A list of constants stands behind `in` and nowhere else, and holds only constants.",
+        explanation=(
+            "A list that is written out stands behind `in` or is handed to a function or a definition, and it holds "
+            "constants only."
+        ),
         wrong=ruled('a.team == ["ops"]'),
         right=ruled('a.team in ["ops", "platform"]'),
     ),

@@ -47,7 +47,7 @@ def _write(expr: ir.Expr) -> tuple[str, int]:
             return constant(value, of), _ATOM
         case ir.ListConst(items=items):
             return f"[{', '.join(constant(item.value, item.type) for item in items)}]", _ATOM
-        case ir.Param(name=name):
+        case ir.Param(name=name) | ir.Item(name=name):
             return name, _ATOM
         case ir.Now():
             return "now", _ATOM
@@ -76,6 +76,10 @@ def _write_logic(expr: ir.Expr) -> tuple[str, int]:
     match expr:
         case ir.Not(operand=ir.Some(inventory=inventory, row=row, where=where)):
             return f"no {inventory} as {row} where ({phrase(where)})", _NOT
+        case ir.Not(operand=ir.AnyItem(collection=collection, item=item, where=ir.Not(operand=where))):
+            return f"all {phrase(collection)} as {item} where ({phrase(where)})", _NOT
+        case ir.AnyItem(collection=collection, item=item, where=where):
+            return f"any {phrase(collection)} as {item} where ({phrase(where)})", _NOT
         case ir.Not(operand=operand):
             return f"not {_inside(operand, _TEST)}", _NOT
         case ir.And(items=items):
