@@ -20,6 +20,7 @@ from fullcount.compiler.types import (
     DURATION,
     INT,
     ORDERED,
+    PERCENT,
     SIZE,
     TEXT,
     TIMESTAMP,
@@ -36,7 +37,25 @@ DAY = 86_400_000_000
 DECIMAL_TOP = Decimal("99999999999999999999999999999.999999999")
 
 POOLS: dict[Type, tuple[Value, ...]] = {
-    TEXT: ("a", "b", "", "A", "ab", "a\nb", "it's", "ß", "İx", "\0", "😀", " a\t", '"; --', "a%_\\"),
+    TEXT: (
+        "a",
+        "b",
+        "",
+        "A",
+        "ab",
+        "a\nb",
+        "it's",
+        "ß",
+        "İx",
+        "\0",
+        "😀",
+        " a\t",
+        '"; --',
+        "a%_\\",
+        "10.1.2.3",
+        "1.0.0",
+        '{"a":"x"}',
+    ),
     INT: (0, 1, 2, -1, 3, -7, INT_MAX, INT_MIN, INT_MAX - 1),
     DECIMAL: (
         *(Decimal(d) for d in ("0", "1", "1.5", "-2.000000001", "0.000000001")),
@@ -79,6 +98,12 @@ PARAMS: dict[str, tuple[Type, Value]] = {
 
 PATTERNS = ("a", "a.b", "(?s)a.b", "[ab]+", "", "it's", ".*", "\\x00", "😀?")
 GLOBS = ("*", "a*", "?", "a?b", "it's", "[a]", "a%_\\", "*\0*")
+
+NETWORKS = ("10.0.0.0/8", "0.0.0.0/0", "::/0", "2001:db8::/32", "::ffff:0:0/96")
+ADDRESSES = ("10.1.2.3", "10.0.0.0/8", "0.0.0.0/0", "10.0.0.256", "::1", "2001:DB8::1", "::ffff:10.0.0.1", "::/0", "")
+VERSIONS = ("1.0.0", "v1.10.0", "1.9.0", "1.0.0-rc.1", "1.0.0-rc.10+b", "1.0.0-1", "1.0", "99999999999999999999.0.0")
+PATHS = ("$.a", '$["a"].b', "$[0]")
+JSON_TEXTS = ('{"a":"x"}', '{"a":null}', '{"a":{"b":1}}', '{"a":1,"a":2}', '["x"]', "[1.5]", "{", '{"b":"\\u0000"}')
 
 Schema = Mapping[str, Mapping[str, FieldType]]
 
@@ -211,8 +236,13 @@ def _computed(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
         operator, left, right = draw(st.sampled_from(_ARITHMETIC[of_type]))
         return ir.Arith(operator, value(draw, scope, left), value(draw, scope, right), of_type)
     if of_type == INT:
+        if draw(st.integers(0, 2)) == 0:
+            versions = (_written(draw, scope, VERSIONS), _written(draw, scope, VERSIONS))
+            return ir.Call("semver_compare", versions, INT)
         of = value(draw, scope, TEXT) if draw(st.booleans()) else list_value(draw, scope, draw(st.sampled_from(ITEMS)))
         return ir.Call("length", (of,), INT)
+    if of_type == TEXT and draw(st.integers(0, 3)) == 0:
+        return ir.Call("json", (_written(draw, scope, JSON_TEXTS), ir.Const(draw(st.sampled_from(PATHS)), TEXT)), TEXT)
     if of_type == TEXT:
         return ir.Call(draw(st.sampled_from(("lower", "upper", "trim"))), (value(draw, scope, TEXT),), TEXT)
     if of_type == BOOL:
@@ -221,8 +251,16 @@ def _computed(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
 
 
 def _text_test(draw: st.DrawFn, scope: Scope) -> ir.Expr:
-    function = draw(st.sampled_from(("starts_with", "ends_with", "contains", "matches", "glob")))
+    function = draw(
+        st.sampled_from(("starts_with", "ends_with", "contains", "matches", "glob", "cidr_contains", "sample"))
+    )
+    if function == "cidr_contains":
+        return ir.Call(function, (constant_of(draw, NETWORKS), _written(draw, scope, ADDRESSES)), BOOL)
     subject = value(draw, scope, TEXT)
+    if function == "sample":
+        return ir.Call(
+            function, (subject, ir.Const(Decimal(draw(st.sampled_from(("50", "0.1", "99.9")))), PERCENT)), BOOL
+        )
     if function in ("matches", "glob"):
         pattern = draw(st.sampled_from(PATTERNS if function == "matches" else GLOBS))
         return ir.Call(function, (subject, ir.Const(pattern, TEXT)), BOOL)
@@ -257,6 +295,20 @@ def list_test(draw: st.DrawFn, scope: Scope) -> ir.Expr:
     if draw(st.booleans()):
         return ir.AnyItem(held, name, where)
     return ir.Not(ir.AnyItem(held, name, ir.Not(where)))
+
+
+def constant_of(draw: st.DrawFn, texts: tuple[str, ...]) -> ir.Const:
+    return ir.Const(draw(st.sampled_from(texts)), TEXT)
+
+
+def _written(draw: st.DrawFn, scope: Scope, texts: tuple[str, ...]) -> ir.Expr:
+    """A text that a function can read, or cannot: a field with a fallback, a field as it is, a constant."""
+    fields = scope.fields(TEXT)
+    choice = draw(st.integers(0, 4))
+    if fields and choice <= 2:
+        found = draw(st.sampled_from(fields))
+        return ir.Else(found, constant_of(draw, texts), TEXT, optional=False) if choice else found
+    return constant_of(draw, texts)
 
 
 _SUMMED = (INT, DECIMAL, DURATION, SIZE)

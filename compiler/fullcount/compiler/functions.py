@@ -10,6 +10,13 @@ property test keeps them equal. An unknown or absent argument makes the result u
 - `glob(text, pattern)` is a full match where `*` is any run of characters, `?` any one, and nothing else is special;
   the pattern is a literal.
 - `length` counts the code points of a text, or the items of a list.
+- `cidr_contains(network, address)`: the address, or the whole network, lies in the network, which is a literal. Unknown
+  for a text that is neither. IPv4 and IPv6 never contain each other. See `lower/networks.py`.
+- `semver_compare(a, b)`: -1, 0 or 1 by the order of Semantic Versioning 2.0.0; unknown unless both are versions. See
+  `lower/versions.py`.
+- `json(text, path)`: the text, whole number or boolean that a JSON text holds at a path, which is a literal, as text;
+  absent where it holds none; unknown for a text that is not JSON. See `lower/json_text.py`.
+- `sample(text, p%)`: true for about p percent of all texts, always for the same. See `lower/sampling.py`.
 - `intersects(a, b)`: some item is in both lists. `subset(a, b)`: every item of `a` is in `b`; so it is if `a` has none.
 """
 
@@ -18,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from fullcount.compiler.types import BOOL, INT, TEXT, ListOf, Type
+from fullcount.compiler.types import BOOL, INT, PERCENT, TEXT, ListOf, Type
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +44,7 @@ def _only(of: Type) -> Wanted:
 
 
 _TEXT = _only(TEXT)
+_PERCENT = Wanted("percentage", lambda given: given == PERCENT)
 _LIST = Wanted("list<…>", lambda given: isinstance(given, ListOf))
 _TEXT_OR_LIST = Wanted("text or list<…>", lambda given: given == TEXT or isinstance(given, ListOf))
 
@@ -45,7 +53,7 @@ _TEXT_OR_LIST = Wanted("text or list<…>", lambda given: given == TEXT or isins
 class Function:
     """A signature. `literal` holds the positions whose argument must be a literal.
 
-    `alike`: the arguments are of one type.
+    `alike`: the arguments are of one type. `optional`: the result may be absent.
     """
 
     name: str
@@ -53,6 +61,7 @@ class Function:
     result: Type
     literal: frozenset[int] = frozenset()
     alike: bool = False
+    optional: bool = False
 
 
 FUNCTIONS: dict[str, Function] = {
@@ -67,6 +76,10 @@ FUNCTIONS: dict[str, Function] = {
         Function("matches", (_TEXT, _TEXT), BOOL, literal=frozenset({1})),
         Function("glob", (_TEXT, _TEXT), BOOL, literal=frozenset({1})),
         Function("length", (_TEXT_OR_LIST,), INT),
+        Function("cidr_contains", (_TEXT, _TEXT), BOOL, literal=frozenset({0})),
+        Function("semver_compare", (_TEXT, _TEXT), INT),
+        Function("json", (_TEXT, _TEXT), TEXT, literal=frozenset({1}), optional=True),
+        Function("sample", (_TEXT, _PERCENT), BOOL, literal=frozenset({1})),
         Function("intersects", (_LIST, _LIST), BOOL, alike=True),
         Function("subset", (_LIST, _LIST), BOOL, alike=True),
     )

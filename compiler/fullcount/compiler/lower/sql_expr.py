@@ -11,7 +11,17 @@ from collections.abc import Mapping
 
 from fullcount.compiler import ir
 from fullcount.compiler.functions import TRIM_CHARACTERS
-from fullcount.compiler.lower import closure, facts, patterns, sql_related, sql_text
+from fullcount.compiler.lower import (
+    closure,
+    facts,
+    json_text,
+    networks,
+    patterns,
+    sampling,
+    sql_related,
+    sql_text,
+    versions,
+)
 from fullcount.compiler.lower.sql_frame import NEVER, Frame, Known, Range, Statement
 from fullcount.compiler.types import BOOL, Type
 from fullcount.compiler.values import STATE_ORDER, FieldState
@@ -167,7 +177,7 @@ class Lowering:
             case ir.Arith():
                 return Known(self._arithmetic(expr))
             case ir.Call():
-                return Known(self._call(expr))
+                return self._call(expr)
             case _:
                 return Known(self.truth(expr))
 
@@ -203,14 +213,28 @@ class Lowering:
                 raise ValueError(f"`{expr.operator}` is not an arithmetic operator")
         return f"TRY_CAST({wide} AS BIGINT)"
 
-    def _call(self, expr: ir.Call) -> str:
-        if expr.function in ("matches", "glob"):
-            subject, pattern = expr.arguments
-            written = closure.pattern_text(pattern)
-            if expr.function == "glob":
-                written = patterns.glob_pattern(written)
-            return f"regexp_full_match({self.known(subject).value}, {sql_text.text(written)})"
-        return _FUNCTIONS[expr.function].format(*(self.known(a).value for a in expr.arguments))
+    def _call(self, expr: ir.Call) -> Known:
+        first, *others = expr.arguments
+        fresh = self.statement.variable
+        match expr.function:
+            case "matches" | "glob" as name:
+                pattern = closure.literal_text(others[0])
+                written = patterns.glob_pattern(pattern) if name == "glob" else pattern
+                return Known(f"regexp_full_match({self.known(first).value}, {sql_text.text(written)})")
+            case "cidr_contains":
+                network = closure.literal_network(first)
+                return Known(networks.contains_sql(network, self.known(others[0]).value, fresh))
+            case "semver_compare":
+                return Known(versions.compare_sql(self.known(first).value, self.known(others[0]).value, fresh))
+            case "sample":
+                return Known(sampling.sampled_sql(closure.literal_border(others[0]), self.known(first).value))
+            case "json":
+                found = json_text.found_sql(closure.literal_text(others[0]), self.known(first).value, fresh)
+                # within a test of a list it hangs on the item, and can't be a column of the row
+                once = found if self.items else self.frame.hoist(found)
+                return Known(f"({once}).value", f"(({once}).absent IS TRUE)")
+            case name:
+                return Known(_FUNCTIONS[name].format(*(self.known(a).value for a in expr.arguments)))
 
     # ---- intervals
 

@@ -121,8 +121,8 @@ CODES: tuple[Code, ...] = (
         id="FC212",
         title="a pattern that does not work",
         explanation=(
-            "Patterns are written out in the rule, so that they can be checked here and reviewed. They match the "
-            "whole text in linear time; look-around and back-references do not exist."
+            "Patterns, networks and paths are written out in the rule, so that they can be checked here and reviewed. "
+            "Patterns match the whole text in linear time; look-around and back-references do not exist."
         ),
         wrong=ruled('matches(a.team, "ops-(")'),
         right=ruled('matches(a.team, "ops-.*")'),
@@ -147,7 +147,10 @@ CODES: tuple[Code, ...] = (
     Code(
         id="FC215",
         title="a percentage in an expression",
-        explanation="A percentage is of something, and only `limit`, `change at most` and `stop after` say of what.",
+        explanation=(
+            "A percentage is of something, and only `limit`, `change at most`, `stop after` and the function `sample` "
+            "say of what."
+        ),
         wrong=ruled("a.created < now - 90d and a.team != 5%"),
         right=ruled('a.created < now - 90d and a.team != "ops"'),
     ),
@@ -216,5 +219,17 @@ CODES: tuple[Code, ...] = (
         ),
         wrong=ruled('a.team == ["ops"]'),
         right=ruled('a.team in ["ops", "platform"]'),
+    ),
+    Code(
+        id="FC230",
+        title="a text that its function can't read",
+        explanation=(
+            "What is written out for a function is read here: the network of `cidr_contains` has a prefix and no bits "
+            "behind it, a version of `semver_compare` has three numbers, a path of `json` begins with `$`, a sample "
+            "is more than nothing and less than everything. Otherwise the test would be undecided, or the same, for "
+            "every object."
+        ),
+        wrong=ruled('cidr_contains("10.0.0.1/8", a.team)'),
+        right=ruled('cidr_contains("10.0.0.0/8", a.team)'),
     ),
 )

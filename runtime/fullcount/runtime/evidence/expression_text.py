@@ -97,6 +97,8 @@ def _value(value: Value, type_: Type) -> str:
             return (_EPOCH + timedelta(microseconds=value)).isoformat().replace("+00:00", "Z")
         case Scalar(kind=Kind.DATE), int():
             return (_EPOCH + timedelta(days=value)).date().isoformat()
+        case Scalar(kind=Kind.PERCENT), _:
+            return f"{value}%"
         case Scalar(kind=Kind.DURATION), int():
             return duration_text(value)
     return str(value)

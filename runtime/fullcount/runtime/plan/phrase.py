@@ -34,6 +34,8 @@ def constant(value: Value, of: Type) -> str:
             return f'"{escaped}"'
         case Scalar(kind=Kind.BOOL), bool():
             return "true" if value else "false"
+        case Scalar(kind=Kind.PERCENT), _:
+            return f"{value}%"
         case Scalar(kind=Kind.SIZE), int():
             return f"{value} B"
         case _:
