@@ -30,6 +30,7 @@ workflow w {
     where not a.x and a.y in [1] or a.z is present or a.z is absent or a.z is known or a.q else a.r
       or some j as b where (b.x) or no j as b where (b.x) or count j as b where (b.x) > 1
       or min j as b where (b.x) of b.y > 1 or max j as b where (b.x) of b.y > 1 or sum j as b where (b.x) of b.y > 1
+      or avg j as b where (b.x) of b.y needs 12 > 1
       or any a.l as t where (t == 1) or all a.l as t where (t == 1)
     except in exemptions
     except when a.x

@@ -206,7 +206,7 @@ def _maybe_absent(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
     choice = draw(st.integers(0, 3))
     if choice <= 1 and fields:
         return draw(st.sampled_from(fields))
-    return _from_map(draw, scope, of_type) if choice == 2 else _aggregated(draw, scope, of_type, ("min", "max"))
+    return _from_map(draw, scope, of_type) if choice == 2 else _aggregated(draw, scope, of_type, ("min", "max", "avg"))
 
 
 def _from_map(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
@@ -311,22 +311,29 @@ def _written(draw: st.DrawFn, scope: Scope, texts: tuple[str, ...]) -> ir.Expr:
     return constant_of(draw, texts)
 
 
+_AVERAGED = (DECIMAL, DURATION, SIZE)
 _SUMMED = (INT, DECIMAL, DURATION, SIZE)
 
 
 def _aggregated(
-    draw: st.DrawFn, scope: Scope, of_type: Type, among: tuple[str, ...] = ("min", "max", "sum", "count")
+    draw: st.DrawFn, scope: Scope, of_type: Type, among: tuple[str, ...] = ("min", "max", "sum", "avg", "count")
 ) -> ir.Expr:
     if of_type == BOOL or scope.depth <= 0:
         return constant(draw, of_type)
     allowed = [
-        f for f in among if not (f == "count" and of_type != INT) and not (f == "sum" and of_type not in _SUMMED)
+        f
+        for f in among
+        if not (f == "count" and of_type != INT)
+        and not (f == "sum" and of_type not in _SUMMED)
+        and not (f == "avg" and of_type not in _AVERAGED)
     ]
     function = draw(st.sampled_from(allowed))
     inventory, row, inner = _bound(draw, scope)
     where = restriction(draw, inner, row)
-    of = None if function == "count" else _own_value(draw, inner, row, of_type)
-    return ir.Aggregate(function, inventory, row, where, of, of_type)
+    given = draw(st.sampled_from((INT, DECIMAL))) if function == "avg" and of_type == DECIMAL else of_type
+    of = None if function == "count" else _own_value(draw, inner, row, given)
+    needs = draw(st.sampled_from((None, None, 1, 2, 3))) if function != "count" else None
+    return ir.Aggregate(function, inventory, row, where, of, of_type, needs=needs)
 
 
 def _own_value(draw: st.DrawFn, inner: Scope, row: str, of_type: Type) -> ir.Expr:

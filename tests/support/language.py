@@ -98,7 +98,8 @@ _FORMS: dict[type, Callable[[Any], str]] = {
     tree.Index: lambda each: f"{shape(each.target)}[{shape(each.key)}]",
     tree.Quantified: lambda each: f"({_over(each.quantifier, each)})",
     tree.AggregateExpr: lambda each: (
-        f"({_over(each.function, each)}{'' if each.of is None else f' of {shape(each.of)}'})"
+        f"({_over(each.function, each)}{'' if each.of is None else f' of {shape(each.of)}'}"
+        f"{'' if each.needs is None else f' needs {each.needs}'})"
     ),
     tree.ListTest: lambda each: f"({each.quantifier} {shape(each.collection)} as {each.item.text} {shape(each.where)})",
     tree.Now: lambda each: "now",

@@ -24,6 +24,9 @@
   from the rows with p true and a known value (certain) and those with p unknown or value unknown (possible); a side
   that a possible or unread row could move without limit is unbounded. Over a complete X with no certain and no
   possible row, `min` and `max` are absent, `sum` and `count` are 0.
+  `avg`: exact, up to the steps of its type, if X is complete and every row is certain or surely gives no value; absent
+  if no row gives one; else without bounds. With `needs n`, whatever the function: unknown, also whether it is absent,
+  unless at least n rows are certain. Too little data is neither zero nor absent.
 - `Compare` with intervals: true if it holds for every pair of values, false if for none, else unknown. A scalar is the
   interval [v, v]; an unknown one is unbounded on both sides. If an operand may be absent, the comparison is unknown.
 
@@ -236,7 +239,11 @@ class Some:
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """`function` is `count`, `min`, `max` or `sum`; `of` is None exactly for `count`. `where`, `head` as in `Some`."""
+    """`function` is `count`, `min`, `max`, `sum` or `avg`; `of` is None exactly for `count`.
+
+    The type is that of `of`, except that the `avg` of whole numbers is a decimal. `needs` is at least 1, or None.
+    `where` and `head` as in `Some`.
+    """
 
     function: str
     inventory: str
@@ -246,6 +253,7 @@ class Aggregate:
     type: Type
     span: Span = field(default=NOWHERE, compare=False)
     head: Span = field(default=NOWHERE, compare=False)
+    needs: int | None = None
 
 
 Expr = (

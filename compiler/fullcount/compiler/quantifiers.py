@@ -1,4 +1,4 @@
-"""Looking into another inventory: `some`, `no`, `count`, `min`, `max`, `sum`.
+"""Looking into another inventory: `some`, `no`, `count`, `min`, `max`, `sum`, `avg`.
 
 The scope of the inventory is made part of each condition, so that what is evaluated is what was asked of the source.
 """
@@ -70,11 +70,13 @@ def aggregate(checker: Checker, node: tree.AggregateExpr, env: Env, polarity: Po
         inner.variable(node.row.text),
         where,
         of.expr,
-        of.type,
+        DECIMAL if node.function == "avg" and of.type == INT else of.type,
         span=node.span,
         head=_head(node),
+        needs=node.needs,
     )
-    optional = node.function in {"min", "max"}
+    # with too few rows it is unknown, and so never absent
+    optional = node.function in {"min", "max", "avg"} and node.needs is None
     return Typed(made, optional and made not in env.facts, optional)
 
 
@@ -101,7 +103,7 @@ def _can_aggregate(checker: Checker, node: tree.AggregateExpr, place: tree.Expr,
     sink = checker.context.sink
     if is_condition(of.expr) or not isinstance(of.type, Scalar):
         allowed = False
-    elif node.function == "sum":
+    elif node.function in {"sum", "avg"}:
         allowed = of.type in _SUMMED
     else:
         allowed = of.type.kind in ORDERED

@@ -72,7 +72,7 @@ EXAMPLES: Final[dict[str, str]] = {
 #: Words that start a quantifier, a test of a list, or an aggregate when `NAME as` follows.
 QUANTIFIERS: Final = ("some", "no")
 LIST_QUANTIFIERS: Final = ("any", "all")
-AGGREGATES: Final = ("count", "min", "max", "sum")
+AGGREGATES: Final = ("count", "min", "max", "sum", "avg")
 
 #: Words that stand for a value or an operator wherever a value is read; no parameter or row may take such a name.
 RESERVED: Final = frozenset(
@@ -127,7 +127,7 @@ IGNORED: Final = frozenset({"COMMENT", "WHITE"})
 
 #: What can begin a value, what can go on after one.
 VALUE_START: Final = frozenset({"NAME", "STRING", "NUMBER", "QUANTITY", "MOMENT", "LPAR", "LSQB"})
-VALUE_WORDS: Final = frozenset({"NOT", "MINUS", "SOME", "NO", "ANY", "ALL_OF", "COUNT", "MIN", "MAX", "SUM"})
+VALUE_WORDS: Final = frozenset({"NOT", "MINUS", "SOME", "NO", "ANY", "ALL_OF", "COUNT", "MIN", "MAX", "SUM", "AVG"})
 AFTER_VALUE: Final = frozenset(
     {
         "OR", "AND", "NOT", "IN", "IS", "ELSE", "EQUAL", "UNEQUAL", "LESS", "AT_MOST", "GREATER", "AT_LEAST",
@@ -136,7 +136,7 @@ AFTER_VALUE: Final = frozenset(
 )  # fmt: skip
 
 #: The words that carry a value on, so that a line starting with one continues the line before.
-CONTINUATIONS: Final = frozenset({"or", "and", "not", "in", "is", "else", "of", "where", "as"})
+CONTINUATIONS: Final = frozenset({"or", "and", "not", "in", "is", "else", "of", "needs", "where", "as"})
 
 
 def word(terminal: str) -> str | None:

@@ -244,7 +244,7 @@ def _quantifier(at: Scene) -> Diagnostic | None:
         return Diagnostic("FC025", f"`{word}` is not complete", at.span, help=f"write `{word} a.groups as g where (…)`")
     inventory = token.text if bare else texts[2] if called else texts[1]
     row = texts[3] if no_parentheses or no_where else inventory[:1]
-    of = f" of {row}.…" if word in {"min", "max", "sum"} else ""
+    of = f" of {row}.…" if word in {"min", "max", "sum", "avg"} else ""
     return Diagnostic(
         "FC025",
         f"the condition of `{word}` goes into parentheses" if no_parentheses else f"`{word}` is not complete",

@@ -190,7 +190,10 @@ class ListTest:
 
 @dataclass(frozen=True, slots=True)
 class AggregateExpr:
-    """`count people as p where (…)`, `max logins as l where (…) of l.at`. `of` is None only for `count`."""
+    """`count people as p where (…)`, `max logins as l where (…) of l.at`. `of` is None only for `count`.
+
+    `needs`: of how many rows at least the value is known (`max cpu as c where (…) of c.value needs 12`); None: of any.
+    """
 
     function: str
     inventory: Name
@@ -198,6 +201,7 @@ class AggregateExpr:
     where: Expr
     of: Expr | None
     span: Span
+    needs: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

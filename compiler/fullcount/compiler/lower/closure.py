@@ -426,11 +426,10 @@ class _Compiler:
         inventory, row, where = expr.inventory, expr.row, self.truth(expr.where)
         value = None if expr.of is None else self.value(expr.of)
         hints = compile_hints(facts.equalities(expr.where, row), self._bindings)
-        function, type_ = expr.function, expr.type
 
         def interval(env: Env, world: World) -> Interval:
             rows, complete = world.rows(inventory, hints(env))
-            gatherer = intervals.evidence(function, type_)
+            gatherer = intervals.evidence(expr)
             bound: dict[str, Row] = dict(env)
             for candidate in rows:
                 bound[row] = candidate

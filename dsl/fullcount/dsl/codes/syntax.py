@@ -302,8 +302,9 @@ means, so it stands after `else`: `(a.last_login else never) < now - 90d`. To as
         "a quantifier or an aggregate that is not complete",
         """\
 The forms are `some people as p where (…)`, `no people as p where (…)`, `count people as p where (…)`, and
-`max logins as l where (…) of l.at` for `min`, `max` and `sum`. The parentheses are needed, so that no one has to guess
-how far the condition goes. `where (all)` takes every row.""",
+`max logins as l where (…) of l.at` for `min`, `max`, `sum` and `avg`, which may end in `needs 12`. The forms for the
+items of a list are `any a.groups as g where (…)` and `all a.groups as g where (…)`. The parentheses are needed, so that
+no one has to guess how far the condition goes. `where (all)` takes every row.""",
         wrong=_changed("(p.id == a.id and p.active)", "p.id == a.id and p.active", _RIGHT_NONE),
         right=_RIGHT_NONE,
     ),

@@ -75,8 +75,9 @@ def _atom(expr: _Atom) -> str:
             return f"({_within(operand, _SUM)} else {_within(fallback, _SUM)})"
         case ir.Call(function=function, arguments=arguments):
             return f"{function}({', '.join(expression_text(argument) for argument in arguments)})"
-        case ir.Aggregate(function=function, inventory=inventory, row=row, where=where, of=of):
+        case ir.Aggregate(function=function, inventory=inventory, row=row, where=where, of=of, needs=needs):
             rest = "" if of is None else f" of {expression_text(of)}"
+            rest += "" if needs is None else f" needs {needs}"
             return f"({function} {inventory} as {row} where ({expression_text(where)}){rest})"
         case _:
             assert_never(expr)

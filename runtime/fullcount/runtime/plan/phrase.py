@@ -90,8 +90,9 @@ def _write_logic(expr: ir.Expr) -> tuple[str, int]:
             return " or ".join(_inside(item, _AND) for item in items), _OR
         case ir.Some(inventory=inventory, row=row, where=where):
             return f"some {inventory} as {row} where ({phrase(where)})", _NOT
-        case ir.Aggregate(function=function, inventory=inventory, row=row, where=where, of=of):
+        case ir.Aggregate(function=function, inventory=inventory, row=row, where=where, of=of, needs=needs):
             what = "" if of is None else f" of {phrase(of)}"
+            what += "" if needs is None else f" needs {needs}"
             return f"({function} {inventory} as {row} where ({phrase(where)}){what})", _ATOM
         case _:
             raise ValueError(f"{type(expr).__name__} is not an expression")
