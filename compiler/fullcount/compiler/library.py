@@ -218,6 +218,8 @@ def _in_order(
     uses: dict[str, set[str]], what: str, places: Mapping[str, tree.Name], sink: Diagnostics
 ) -> Iterator[str]:
     """Yield the names so that each comes after those that it uses; members of circles are reported and left out."""
+    if len(uses) == 0:
+        return
     from graphlib import CycleError, TopologicalSorter
 
     left_out: set[str] = set()
