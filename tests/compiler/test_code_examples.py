@@ -5,10 +5,11 @@ from tests.support.catalogs import EXAMPLE
 from tests.support.compiling import loader_of
 
 from fullcount.compiler.pipeline import compile_source
-from fullcount.dsl.codes import CODES
+from fullcount.dsl.codes import CODES, suppressions
 from fullcount.dsl.source import Source
 
 WITH_EXAMPLES = [code for code in CODES.values() if code.id[:3] in {"FC1", "FC2", "FC3", "FC4", "FC5"}]
+WITH_EXAMPLES += suppressions.CODES
 
 
 def found(text, files=()):

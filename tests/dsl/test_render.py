@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fullcount.dsl.diagnostics import Diagnostic, Label, Severity
-from fullcount.dsl.render import render, summary, to_json, visible
+from fullcount.dsl.output.data import to_json
+from fullcount.dsl.render import render, summary, visible
 from fullcount.dsl.source import Source
 
 LINES = """\
@@ -231,6 +232,7 @@ def test_data_for_tools_has_positions_from_one_and_a_version():
                 ],
                 "why": FINDING.why,
                 "help": FINDING.help,
+                "fix": None,
             }
         ],
     }

@@ -9,8 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.support.language import snapshot
 
+from fullcount.dsl.output.data import to_json
 from fullcount.dsl.parser import parse
-from fullcount.dsl.render import render, to_json
+from fullcount.dsl.render import render
 from fullcount.dsl.source import Source
 
 SAMPLE = snapshot("design_sample.fcw")

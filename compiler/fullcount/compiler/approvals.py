@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from fullcount.compiler import program
 from fullcount.compiler.names import Names, said_twice
-from fullcount.compiler.report import did_you_mean, error, warning
+from fullcount.compiler.report import did_you_mean, error, near, warning
 from fullcount.dsl import tree
 from fullcount.dsl.diagnostics import Diagnostics, Label
 
@@ -65,7 +65,7 @@ def _by_proposal(declarations: tuple[_Decl, ...], what: str, names: Names, sink:
                 "FC112",
                 f"there is no proposal `{name.text}` in this workflow",
                 name.span,
-                help=did_you_mean(name.text, names.proposals, "proposals"),
+                **near(name.text, name.span, names.proposals, "proposals"),
             )
     return found
 

@@ -8,7 +8,7 @@ from fullcount.compiler import ir
 from fullcount.compiler.conditions import list_constant
 from fullcount.compiler.environment import Env, Typed
 from fullcount.compiler.functions import FUNCTIONS, Function, Wanted
-from fullcount.compiler.report import did_you_mean, error
+from fullcount.compiler.report import error, near
 from fullcount.compiler.types import PERCENT
 from fullcount.compiler.written_out import can_be_read
 from fullcount.dsl import tree
@@ -29,7 +29,7 @@ def call(checker: Checker, node: tree.Call, env: Env) -> Typed | None:
                 "FC118",
                 f"there is no function `{node.function.text}`",
                 node.function.span,
-                help=did_you_mean(node.function.text, (*FUNCTIONS, *library.definitions), "functions"),
+                **near(node.function.text, node.function.span, (*FUNCTIONS, *library.definitions), "functions"),
             )
         return None
     if len(node.arguments) != len(function.parameters):

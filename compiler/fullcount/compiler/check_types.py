@@ -18,7 +18,7 @@ from fullcount.compiler.names import BoundInventory
 from fullcount.compiler.operations import Target, check_act_calls
 from fullcount.compiler.polarity import Polarity
 from fullcount.compiler.presence import facts_when
-from fullcount.compiler.report import did_you_mean, error, warning
+from fullcount.compiler.report import error, near, warning
 from fullcount.compiler.values import Value
 from fullcount.compiler.walk import mentions_row
 from fullcount.dsl import tree
@@ -164,7 +164,7 @@ def _exemption(checker: Checker, decl: tree.ExceptDecl, env: Env) -> program.Exe
             f"there is no exemption list `{decl.list_name.text}` in this workspace",
             decl.list_name.span,
             why="without the list nobody on it would be kept",
-            help=did_you_mean(decl.list_name.text, lists, "exemption lists"),
+            **near(decl.list_name.text, decl.list_name.span, lists, "exemption lists"),
         )
         return None
     if decl.condition is None:

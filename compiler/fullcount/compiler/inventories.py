@@ -9,11 +9,12 @@ from collections.abc import Mapping, Sequence
 
 from fullcount.compiler.catalog import Catalog, Resource
 from fullcount.compiler.library import Placed, field_twice
-from fullcount.compiler.report import did_you_mean, error
+from fullcount.compiler.report import Advice, error, near
 from fullcount.compiler.typenames import field_type
 from fullcount.compiler.types import FieldType
 from fullcount.dsl import tree
-from fullcount.dsl.diagnostics import Diagnostics, Label
+from fullcount.dsl.diagnostics import Diagnostics, Edit, Fix, Label
+from fullcount.dsl.source import Span
 
 
 def bind_resource(decl: tree.InventoryDecl, catalog: Catalog, sink: Diagnostics) -> Resource | None:
@@ -30,7 +31,7 @@ def find_resource(path: tree.Dotted, catalog: Catalog, sink: Diagnostics) -> Res
             "FC102",
             f"there is no source `{source.text}` in this workspace",
             source.span,
-            help=did_you_mean(source.text, catalog.sources(), "sources"),
+            **near(source.text, source.span, catalog.sources(), "sources"),
         )
         return None
     resources = catalog.resources(source.text)
@@ -43,7 +44,10 @@ def find_resource(path: tree.Dotted, catalog: Catalog, sink: Diagnostics) -> Res
         if len(rest) > 0
         else f"`{source.text}` names a source, not one of its resources"
     )
-    error(sink, "FC103", message, span, help=did_you_mean(wanted, resources, "resources"))
+    advice = near(wanted, span, resources, "resources")
+    if len(rest) == 0:
+        advice["fix"] = None  # the source is right; what is missing comes after it
+    error(sink, "FC103", message, span, **advice)
     return None
 
 
@@ -77,7 +81,7 @@ def _field(placed: Placed, resource: Resource, sink: Diagnostics) -> FieldType |
             "FC104",
             f"`{full}` has no field `{name}`",
             declared.name.span,
-            help=did_you_mean(name, resource.fields, "fields"),
+            **near(name, declared.name.span, resource.fields, "fields"),
         )
         return None
     said = field_type(declared.type, sink) if placed.spread is None else placed.field.type
@@ -122,7 +126,7 @@ def check_identity(
                 "FC110",
                 f"`{name.text}` is not among the declared fields of `{decl.name.text}`",
                 name.span,
-                help=_declare(name.text, decl, resource) or did_you_mean(name.text, fields, "declared fields"),
+                **missing_field(name, decl, resource, fields),
             )
     key = ", ".join(resource.key)
     if {name.text for name in decl.key} != set(resource.key) or len(decl.key) != len(resource.key):
@@ -185,13 +189,14 @@ def check_recreation(decl: tree.InventoryDecl, resource: Resource, act: tree.Act
     )
 
 
-def _declare(name: str, decl: tree.InventoryDecl, resource: Resource) -> str:
-    """Return help that adds a field the source has but the inventory did not ask for; empty if it has no such field."""
-    if name not in resource.fields:
-        return ""
-    return f"add `{name}: {resource.fields[name]}` to the fields of `{decl.name.text}`"
-
-
-def missing_field_help(name: str, decl: tree.InventoryDecl, resource: Resource, fields: Mapping[str, FieldType]) -> str:
-    """Return help for a field that a rule uses and the inventory does not declare."""
-    return _declare(name, decl, resource) or did_you_mean(name, fields, "declared fields")
+def missing_field(
+    name: tree.Name, decl: tree.InventoryDecl, resource: Resource, fields: Mapping[str, FieldType]
+) -> Advice:
+    """Return what to do about a field that is used and not declared: declare it, or another one was meant."""
+    if name.text not in resource.fields:
+        return near(name.text, name.span, fields, "declared fields")
+    added = f"{name.text}: {resource.fields[name.text]}"
+    title = f"add `{added}` to the fields of `{decl.name.text}`"
+    ends = decl.fields[-1].span
+    fix = Fix(title, (Edit(Span(ends.source, ends.end, ends.end), f", {added}"),), safe=True)
+    return Advice(help=title, fix=fix)

@@ -14,7 +14,7 @@ from fullcount.compiler import ir
 from fullcount.compiler.catalog import Catalog, Resource
 from fullcount.compiler.inventories import bind_resource, check_identity, declared_fields
 from fullcount.compiler.library import Library
-from fullcount.compiler.report import did_you_mean, error
+from fullcount.compiler.report import error, near
 from fullcount.compiler.typenames import scalar_type
 from fullcount.compiler.types import FieldType, Type
 from fullcount.dsl import tree
@@ -80,7 +80,7 @@ class Names:
             "FC108",
             f"there is no inventory `{name.text}` in this workflow",
             name.span,
-            help=did_you_mean(name.text, self.inventories, "inventories"),
+            **near(name.text, name.span, self.inventories, "inventories"),
         )
         return None
 

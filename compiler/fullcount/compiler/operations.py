@@ -13,7 +13,7 @@ from fullcount.compiler.catalog import Operation, Parameter, Resource
 from fullcount.compiler.environment import Env
 from fullcount.compiler.expressions import Checker
 from fullcount.compiler.names import BoundInventory, said_twice
-from fullcount.compiler.report import did_you_mean, error
+from fullcount.compiler.report import did_you_mean, error, near
 from fullcount.dsl import tree
 from fullcount.dsl.diagnostics import Diagnostics, Label
 
@@ -96,7 +96,7 @@ def _find(checker: Checker, path: tree.Dotted, target: Target) -> Operation | No
             "FC102",
             f"there is no source `{source.text}` in this workspace",
             source.span,
-            help=did_you_mean(source.text, catalog.sources(), "sources"),
+            **near(source.text, source.span, catalog.sources(), "sources"),
         )
         return None
     named = ".".join(part.text for part in middle)
@@ -118,7 +118,7 @@ def _find(checker: Checker, path: tree.Dotted, target: Target) -> Operation | No
             "FC113",
             f"`{resource.source}.{resource.name}` has no operation `{written}`",
             last.span,
-            help=did_you_mean(written, resource.operations, "operations"),
+            **near(written, last.span, resource.operations, "operations"),
         )
         return None
     return resource.operations[last.text]
@@ -174,7 +174,7 @@ def _argument(
             "FC115",
             f"`{operation.name}` has no parameter `{name.text}`",
             name.span,
-            help=did_you_mean(name.text, operation.parameters, "parameters"),
+            **near(name.text, name.span, operation.parameters, "parameters"),
         )
         return None
     if parameter.key is not None:

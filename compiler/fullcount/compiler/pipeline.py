@@ -1,7 +1,7 @@
 """The story of a compilation, top to bottom.
 
     text ─parse─► tree ─imports─► shared names ─names─► bound names ─types─► typed rules ─direction─► uses
-         ─requirements─► uses with evidence ─approval, caps, schedule─► checked ─warnings─► Program
+         ─requirements─► uses with evidence ─approval, caps, schedule─► checked ─warnings, allowances─► Program
 
 Each phase is a function from values to values that adds findings to one sink and goes on, so that one run reports every
 mistake. There is a program only if no phase reported an error. Nothing here does I/O or asks for the time: the text of
@@ -29,6 +29,7 @@ from fullcount.compiler.promises import read_promises
 from fullcount.compiler.report import error
 from fullcount.compiler.requirements import check_requirements
 from fullcount.compiler.schedule import check_schedule
+from fullcount.compiler.suppressions import allow
 from fullcount.compiler.unused import warn_unused
 from fullcount.dsl import tree
 from fullcount.dsl.diagnostics import Diagnostics
@@ -65,7 +66,8 @@ def compile_source(source: Source, catalog: Catalog, loader: Loader = no_files) 
         compile_workflow(workflow, Surroundings(source, file.comments, files.sources, library, catalog), sink)
         for workflow in unique(file.workflows, "workflow", sink)
     ]
-    return Compiled(_program(made, sink), sink, files.sources)
+    found = allow(source, file.comments, sink)
+    return Compiled(_program(made, found), found, files.sources)
 
 
 def _program(workflows: Sequence[program.Workflow], sink: Diagnostics) -> program.Program | None:

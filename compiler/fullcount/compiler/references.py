@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 from fullcount.compiler import ir
 from fullcount.compiler.environment import Env, Typed
-from fullcount.compiler.inventories import missing_field_help
+from fullcount.compiler.inventories import missing_field
 from fullcount.compiler.names import BoundInventory
-from fullcount.compiler.report import did_you_mean, error
+from fullcount.compiler.report import Advice, error, near
 from fullcount.compiler.types import TEXT, MapOf
 from fullcount.dsl import tree
+from fullcount.dsl.diagnostics import Edit, Fix
 from fullcount.dsl.source import Span
 
 if TYPE_CHECKING:
@@ -64,12 +65,13 @@ def _bare(checker: Checker, name: tree.Name, env: Env) -> Typed | None:
         return _field(checker, ir.SELF, env.bare, name, name.span, env)
     rows_with = [row for row, inventory in env.rows.items() if name.text in inventory.resource.fields]
     if name.text in env.rows:
-        help_text = f"`{name.text}` is a row; write which field of it, as `{name.text}.{_some_field(env, name.text)}`"
+        field = f"{name.text}.{_some_field(env, name.text)}"
+        advice = Advice(help=f"`{name.text}` is a row; write which field of it, as `{field}`", fix=None)
     elif len(rows_with) > 0:
-        help_text = "a field is written with its row: " + " or ".join(f"`{row}.{name.text}`" for row in rows_with)
+        advice = _with_row(name, rows_with)
     else:
-        help_text = did_you_mean(name.text, (*names.params, *env.rows, *env.items), "names")
-    error(sink, "FC109", f"there is no parameter or row `{name.text}` here", name.span, help=help_text)
+        advice = near(name.text, name.span, (*names.params, *env.rows, *env.items), "names")
+    error(sink, "FC109", f"there is no parameter or row `{name.text}` here", name.span, **advice)
     return None
 
 
@@ -84,9 +86,15 @@ def _local(checker: Checker, name: tree.Name, env: Env, arguments: Mapping[str, 
         f"there is no parameter `{name.text}` in this definition",
         name.span,
         why="a definition sees nothing of the place where it is used but what is handed to it",
-        help=did_you_mean(name.text, (*arguments, *env.rows, *env.items), "names"),
+        **near(name.text, name.span, (*arguments, *env.rows, *env.items), "names"),
     )
     return None
+
+
+def _with_row(name: tree.Name, rows: list[str]) -> Advice:
+    written = [f"{row}.{name.text}" for row in rows]
+    fix = Fix(f"write `{written[0]}`", (Edit(name.span, written[0]),), safe=len(rows) == 1)
+    return Advice(help="a field is written with its row: " + " or ".join(f"`{each}`" for each in written), fix=fix)
 
 
 def _some_field(env: Env, row: str) -> str:
@@ -96,17 +104,20 @@ def _some_field(env: Env, row: str) -> str:
 def _unknown_row(checker: Checker, head: tree.Name, env: Env) -> None:
     names = checker.context.names
     bound = [row for row, inventory in env.rows.items() if inventory.name == head.text]
+    fix = None
     if head.text in (names.params if env.locals is None else env.locals):
         help_text = "a parameter is a single value and has no fields"
     elif len(bound) > 0:
         help_text = f"a row of `{head.text}` is called `{bound[0]}` here"
+        fix = Fix(f"write `{bound[0]}`", (Edit(head.span, bound[0]),), safe=len(bound) == 1)
     elif head.text in names.inventories:
         help_text = (
             f"to look into another inventory write `some {head.text} as x where (…)` or `no {head.text} as x where (…)`"
         )
     else:
-        help_text = did_you_mean(head.text, env.rows, "rows")
-    error(checker.context.sink, "FC109", f"there is no row `{head.text}` here", head.span, help=help_text)
+        advice = near(head.text, head.span, env.rows, "rows")
+        help_text, fix = advice["help"], advice["fix"]
+    error(checker.context.sink, "FC109", f"there is no row `{head.text}` here", head.span, help=help_text, fix=fix)
 
 
 def _dotted_where_bare(checker: Checker, node: tree.Reference, env: Env, bare: BoundInventory) -> None:
@@ -145,7 +156,7 @@ def _field(
             "FC110",
             f"`{name.text}` is not among the declared fields of `{inventory.name}`",
             name.span,
-            help=missing_field_help(name.text, inventory.decl, inventory.resource, inventory.fields),
+            **missing_field(name, inventory.decl, inventory.resource, inventory.fields),
         )
         return None
     declared = inventory.fields[name.text]

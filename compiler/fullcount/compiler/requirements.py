@@ -11,8 +11,9 @@ from fullcount.compiler.environment import Context
 from fullcount.compiler.names import BoundInventory
 from fullcount.compiler.program import Proposal, Use
 from fullcount.compiler.promises import Promise, Promises, covered
-from fullcount.compiler.report import error
-from fullcount.dsl.diagnostics import Label
+from fullcount.compiler.report import Advice, error
+from fullcount.dsl.diagnostics import Edit, Fix, Label
+from fullcount.dsl.source import Span
 
 USUAL_AGE = "24h"
 
@@ -38,7 +39,7 @@ def _check_promise(
     clauses = [] if use.direction is Direction.WITNESS or missing == [Fresh(None)] else ["complete"]
     if lacks_age:
         clauses.append(f"fresh within {USUAL_AGE}")
-    help_text = _where_to_write(bound, promise, clauses, context)
+    advice = _where_to_write(bound, promise, clauses, context, names_age=lacks_age)
     inlined = context.inlined.get(use.head)
     read_here = (Label(bound.decl.name.span, "read here"), *(() if inlined is None else (inlined,)))
     name = bound.name
@@ -51,7 +52,7 @@ def _check_promise(
             note=_absence_note(context.quote(use.head), name),
             labels=read_here,
             why=f"a page that was cut off would make every missing record of `{name}` look as if it did not exist",
-            help=help_text,
+            **advice,
         )
     elif use.direction is Direction.BASE and Complete() in missing:
         error(
@@ -62,7 +63,7 @@ def _check_promise(
             note="the population of the caps, and of every percentage",
             labels=read_here,
             why="an act may only take objects that a complete reading selected, bound to its snapshot",
-            help=help_text,
+            **advice,
         )
     else:
         error(
@@ -72,7 +73,7 @@ def _check_promise(
             use.head,
             labels=read_here,
             why="a row that was true last week is no evidence for an act tonight",
-            help=help_text,
+            **advice,
         )
 
 
@@ -86,18 +87,38 @@ def _absence_note(head: str, name: str) -> str:
     return f"rows of `{name}` that were not returned would change this value"
 
 
-def _where_to_write(bound: BoundInventory, promise: Promise | None, clauses: list[str], context: Context) -> str:
-    """Return which clause to add and where: into the `verify` there is, or as a new one before the others."""
+def _where_to_write(
+    bound: BoundInventory, promise: Promise | None, clauses: list[str], context: Context, *, names_age: bool
+) -> Advice:
+    """Return which clause to add and where: into the `verify` there is, or as a new one before the others.
+
+    A claim only ever refuses more. But how old evidence may be is for a person to say, so a fix that names an age is
+    not one to be made unseen.
+    """
     name, added = bound.name, ", ".join(clauses)
     if promise is not None:
         line, _ = context.source.position(promise.decl.span.start)
-        return f"add to the claims of line {line}:  {added}"
-    first_verify = min((decl.span.start for decl in context.names.workflow.verifies), default=None)
-    if first_verify is not None and first_verify > bound.decl.span.end:
-        line = context.source.position(first_verify)[0] - 1
+        edit = _insertion(promise.decl.claims[-1].span, f", {added}")
+        title = f"add `{added}` to the claims of `{name}`"
+        return Advice(help=f"add to the claims of line {line}:  {added}", fix=Fix(title, (edit,), safe=not names_age))
+    clause = f"verify {name} {{ {added} }}"
+    verifies = [decl.span for decl in context.names.workflow.verifies]
+    first_verify = min(verifies, default=None)
+    if first_verify is not None and first_verify.start > bound.decl.span.end:
+        line, column = context.source.position(first_verify.start)
+        edit = Edit(
+            Span(first_verify.source, first_verify.start, first_verify.start), f"{clause}\n{' ' * (column - 1)}"
+        )
+        line -= 1
     else:
         line = context.source.position(bound.decl.span.end - 1)[0]
-    return f"add after line {line}:  verify {name} {{ {added} }}"
+        _, column = context.source.position(bound.decl.span.start)
+        edit = _insertion(bound.decl.span, f"\n\n{' ' * (column - 1)}{clause}")
+    return Advice(help=f"add after line {line}:  {clause}", fix=Fix(f"add `{clause}`", (edit,), safe=not names_age))
+
+
+def _insertion(after: Span, text: str) -> Edit:
+    return Edit(Span(after.source, after.end, after.end), text)
 
 
 def _check_source(use: Use, bound: BoundInventory, proposal: Proposal, context: Context) -> None:

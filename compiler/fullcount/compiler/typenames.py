@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from fullcount.compiler.report import did_you_mean, error
+from fullcount.compiler.report import error, near
 from fullcount.compiler.types import SCALARS, FieldType, ListOf, MapOf, Scalar, Type
 from fullcount.dsl import tree
 from fullcount.dsl.diagnostics import Diagnostics
+from fullcount.dsl.source import Span
 
 _CONTAINERS: dict[str, type[ListOf | MapOf]] = {"list": ListOf, "map": MapOf}
 
@@ -46,8 +47,16 @@ def _type(written: tree.TypeName, sink: Diagnostics) -> Type | None:
     elif written.name in _CONTAINERS:
         message, help_text = f"`{written.name}` needs one type in `<…>`", f"write `{written.name}<text>`"
     else:
-        message = f"there is no type `{written.name}`"
-        help_text = did_you_mean(written.name, (*SCALARS, *_CONTAINERS), "types")
+        name = Span(written.span.source, written.span.start, written.span.start + len(written.name))
+        known = (*SCALARS, *_CONTAINERS)
+        error(
+            sink,
+            "FC214",
+            f"there is no type `{written.name}`",
+            written.span,
+            **near(written.name, name, known, "types"),
+        )
+        return None
     error(sink, "FC214", message, written.span, help=help_text)
     return None
 

@@ -32,11 +32,32 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
+class Edit:
+    """A passage and what stands there instead; an empty span is an insertion."""
+
+    span: Span
+    replacement: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fix:
+    """A change that mends a finding: all of its edits or none, never overlapping.
+
+    `safe`: there is one thing that the author can have meant, and it selects no object more than they wrote. Everything
+    else is for a person to look at.
+    """
+
+    title: str
+    edits: tuple[Edit, ...]
+    safe: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One finding about a program.
 
     `code` is a key of the code registry (`fullcount.dsl.codes`). `message` is the primary line; `note` stands beside
-    the caret under the primary span; `why` says why it matters; `help` says what to write instead.
+    the caret under the primary span; `why` says why it matters; `help` says what to write instead; `fix` writes it.
     """
 
     code: str
@@ -47,6 +68,7 @@ class Diagnostic:
     labels: tuple[Label, ...] = ()
     why: str = ""
     help: str = ""
+    fix: Fix | None = None
 
 
 @dataclass(slots=True)

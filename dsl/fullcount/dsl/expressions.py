@@ -13,7 +13,7 @@ from typing import Final
 from lark import Token, Tree
 
 from fullcount.dsl import literals, tree
-from fullcount.dsl.diagnostics import Diagnostic, Diagnostics, Label
+from fullcount.dsl.diagnostics import Diagnostic, Diagnostics, Edit, Fix, Label
 from fullcount.dsl.keywords import NULL_WORDS, OPERATORS, RESERVED
 from fullcount.dsl.source import Source, Span
 
@@ -47,15 +47,19 @@ class Reporter:
         labels: tuple[Label, ...] = (),
         why: str = "",
         help: str = "",  # noqa: A002 - the name of the part of the message
+        fix: Fix | None = None,
     ) -> None:
         """Add an error."""
-        self.diagnostics.add(Diagnostic(code, message, span, note=note, labels=labels, why=why, help=help))
+        self.diagnostics.add(Diagnostic(code, message, span, note=note, labels=labels, why=why, help=help, fix=fix))
 
     def problem(self, problem: literals.Problem, span: Span) -> None:
         """Add the error that a literal's decoder found."""
         if problem.start is not None and problem.end is not None:
             span = Span(span.source, span.start + problem.start, span.start + problem.end)
-        self.report(problem.code, problem.message, span, why=problem.why, help=problem.help)
+        fix = None
+        if problem.instead:
+            fix = Fix(f"write `{problem.instead}`", (Edit(span, problem.instead),), safe=problem.certain)
+        self.report(problem.code, problem.message, span, why=problem.why, help=problem.help, fix=fix)
 
     def literal(self, token: Token) -> tree.Literal:
         """Decode a literal token; after a finding the value is a placeholder that never leaves the parser."""
@@ -171,6 +175,7 @@ class ExpressionBuilder:
                 self._at.span(node),
                 why="a selector that was left empty must not look like one that was meant",
                 help="write `where all` if every object is meant",
+                fix=Fix("select every object: `where all`", (Edit(self._at.span(node), "all"),), safe=False),
             )
         return self.expression(node, depth)
 
@@ -208,7 +213,8 @@ class ExpressionBuilder:
             )
         operator = str(tail.children[0])
         if operator == "=":
-            self._at.report("FC009", "a single `=` does not compare", at, help="write `==` to compare")
+            fix = Fix("compare with `==`", (Edit(at, "=="),), safe=True)
+            self._at.report("FC009", "a single `=` does not compare", at, help="write `==` to compare", fix=fix)
         return tree.Binary(operator, left, right, span, at)
 
     def _report_chain(self, tails: list[Node]) -> None:

@@ -63,7 +63,10 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Why a literal has no value. `start` and `end` are offsets inside the literal; None means the whole of it."""
+    """Why a literal has no value. `start` and `end` are offsets inside the literal; None means the whole of it.
+
+    `instead` is what to write there, if there is such a thing; `certain` if it can be nothing else.
+    """
 
     code: str
     message: str
@@ -71,6 +74,8 @@ class Problem:
     why: str = ""
     start: int | None = None
     end: int | None = None
+    instead: str = ""
+    certain: bool = False
 
 
 def text(raw: str) -> tuple[Value, list[Problem]]:
@@ -213,8 +218,10 @@ def _unknown_unit(raw: str, digits: str, unit: str) -> Problem:
         )
     spelling = _SPELLINGS.get(unit)
     if spelling is not None:
-        space = " " if spelling in SIZES else ""
-        return Problem("FC014", f"`{unit}` is not a unit", f"write `{digits}{space}{spelling}`")
+        # `10 K` may be meant in powers of 1000 or of 1024
+        instead = f"{digits} {spelling}" if spelling in SIZES else digits + spelling
+        certain = spelling not in SIZES
+        return Problem("FC014", f"`{unit}` is not a unit", f"write `{instead}`", instead=instead, certain=certain)
     if re.search(r"[0-9]", unit):
         return Problem(
             "FC014",

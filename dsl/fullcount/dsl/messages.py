@@ -15,7 +15,7 @@ from fullcount.dsl.outline import Raw
 from fullcount.dsl.recover import Blame
 from fullcount.dsl.scene import Scene
 from fullcount.dsl.slips import SLIPS
-from fullcount.dsl.suggest import closest
+from fullcount.dsl.suggest import closest, rename
 
 #: Clauses that hold expressions, of which an example says little.
 _FREE: Final = frozenset({"define", "where", "scope", "expect", "except", "show", "undo", "param", "act"})
@@ -51,6 +51,7 @@ def _unknown_clause(at: Scene) -> Diagnostic | None:
 
 
 def _unknown(at: Scene, token: Raw, what: str, words: tuple[str, ...]) -> Diagnostic:
+    meant = closest(token.text, words)
     return Diagnostic(
         "FC002",
         f"`{token.text}` cannot stand in a file by itself"
@@ -59,12 +60,12 @@ def _unknown(at: Scene, token: Raw, what: str, words: tuple[str, ...]) -> Diagno
         at.span,
         note=f"unknown {what}",
         why="a line that is not understood is never skipped: it may have been the one that protects something",
-        help=_what_is_known(at.kind, token.text, what, words),
+        help=_what_is_known(at.kind, token.text, what, words, meant),
+        fix=rename(at.span, token.text, meant, words) if meant is not None else None,
     )
 
 
-def _what_is_known(kind: str, word: str, what: str, words: tuple[str, ...]) -> str:
-    meant = closest(word, words)
+def _what_is_known(kind: str, word: str, what: str, words: tuple[str, ...], meant: str | None) -> str:
     if meant is not None:
         return f"did you mean `{meant}`? write it like `{keywords.EXAMPLES[meant]}`"
     blocks = [*keywords.CLAUSES.items(), *keywords.LISTS.items()]
@@ -95,7 +96,8 @@ def _unexpected(at: Scene) -> Diagnostic:
         message = f"expected `{meant}`, {found}"
     else:
         message = f"expected {_expected(accepts, at.kind)}{after}, {found}" if accepts else f"{found[6:]} is unexpected"
-    return Diagnostic("FC001", message, at.span, help=_advice(at, meant))
+    fix = rename(at.span, token.text, meant, _words(accepts)) if token is not None and meant is not None else None
+    return Diagnostic("FC001", message, at.span, help=_advice(at, meant), fix=fix)
 
 
 def _advice(at: Scene, meant: str | None) -> str:

@@ -7,6 +7,7 @@ half of a workflow. Warnings alone do not hold the tree back.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import Any, Final
 
 from lark import Token, Tree
@@ -16,10 +17,7 @@ from fullcount.dsl import tables, tree
 from fullcount.dsl.builder import Builder
 from fullcount.dsl.characters import clean
 from fullcount.dsl.diagnostics import Diagnostics
-from fullcount.dsl.messages import explain
-from fullcount.dsl.outline import outline
-from fullcount.dsl.recover import Failure, repair
-from fullcount.dsl.scene import scene
+from fullcount.dsl.failure import Failure
 from fullcount.dsl.source import Source, Span
 
 #: After so many places that do not parse, the rest of the file is left for the next run. Each costs a parse of the
@@ -31,28 +29,59 @@ _MAX_FAILURES_OF_LONG: Final = 3
 _COMMENT = re.compile(r'"(?:[^"\\\n]|\\[^\n])*"?|(#[^\n]*)')
 
 
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a text gave. `root` is the parse with all of its tokens; both it and the tree are None after an error."""
+
+    file: tree.File | None
+    root: Tree[Token] | None
+    diagnostics: Diagnostics
+
+
 def parse(source: Source) -> tuple[tree.File | None, Diagnostics]:
     """Parse one file. The tree is None if and only if the diagnostics hold an error."""
+    found = read(source)
+    return found.file, found.diagnostics
+
+
+def read(source: Source) -> Read:
+    """Parse one file, as `parse` does, and keep its tokens too."""
     diagnostics = Diagnostics()
     text = clean(source, diagnostics)
     damaged: list[Span] = []
-    most = MAX_FAILURES if len(text) < _LONG else _MAX_FAILURES_OF_LONG
     root = _attempt(text)
+    if isinstance(root, Failure):
+        root = _go_on(source, text, root, diagnostics, damaged)
+    if isinstance(root, Failure):
+        return Read(None, None, diagnostics)
+    file = Builder(source, diagnostics, damaged).file(root, _comments(source))
+    return Read(None, None, diagnostics) if diagnostics.has_errors else Read(file, root, diagnostics)
+
+
+def _go_on(
+    source: Source, text: str, root: Tree[Token] | Failure, diagnostics: Diagnostics, damaged: list[Span]
+) -> Tree[Token] | Failure:
+    """Explain a failure, take away what is to blame, and parse what is left, over and over."""
+    # a file without a mistake does not pay for these
+    from fullcount.dsl.messages import explain
+    from fullcount.dsl.outline import outline
+    from fullcount.dsl.recover import repair
+    from fullcount.dsl.scene import scene
+
+    most = MAX_FAILURES if len(text) < _LONG else _MAX_FAILURES_OF_LONG
     while isinstance(root, Failure) and len(damaged) < most:
         rough = outline(text)
         at = scene(source, root, rough)
         finding, blame = explain(at)
-        diagnostics.add(finding)
+        if finding.span.end <= len(source.text):  # a brace that a repair added is nobody's mistake
+            diagnostics.add(finding)
         repaired = repair(text, rough, at.index, blame)
         if repaired is None or repaired.text == text:
             break
         text = repaired.text
         damaged.append(source.span(repaired.start, repaired.end))
         root = _attempt(text)
-    if isinstance(root, Failure):
-        return None, diagnostics
-    file = Builder(source, diagnostics, damaged).file(root, _comments(source))
-    return (None if diagnostics.has_errors else file), diagnostics
+    return root
 
 
 def _attempt(text: str) -> Tree[Token] | Failure:

@@ -29,16 +29,6 @@ class Blame(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
-    """Where the parser stopped, the terminals it could have gone on with, and the last one that it took."""
-
-    offset: int
-    accepts: frozenset[str]
-    previous: str | None
-    unreadable: bool  # no token of the language begins here
-
-
-@dataclass(frozen=True, slots=True)
 class Repair:
     """The text to go on with, of at least the same length, and the damage `[start, end)` that the repair did."""
 

@@ -1,4 +1,4 @@
-"""Findings as text for people and as data for tools. Pure, without a terminal library.
+"""Findings as text for people. Pure, without a terminal library; the forms for tools are in `output/`.
 
 User text is shown, never obeyed: control characters, terminal escapes and marks that turn the direction of the text
 come out escaped, in source lines as in messages. Carets stand under what they mean, also beside tabs, wide characters
@@ -16,7 +16,6 @@ from fullcount.dsl.characters import is_unseen
 from fullcount.dsl.diagnostics import Diagnostic, Severity
 from fullcount.dsl.source import Source, Span
 
-SCHEMA_VERSION: Final = 1
 #: Columns of source text that are shown; a longer line is cut around the place.
 WIDTH: Final = 92
 _TAB: Final = 4
@@ -49,40 +48,6 @@ def summary(diagnostics: Iterable[Diagnostic]) -> str:
     found = list(diagnostics)
     counts = [(sum(item.severity is severity for item in found), str(severity)) for severity in Severity]
     return ", ".join(f"{count} {word}{'s' if count != 1 else ''}" for count, word in counts if count > 0)
-
-
-def to_json(diagnostics: Iterable[Diagnostic], sources: Mapping[str, Source]) -> dict[str, object]:
-    """Return the findings as a document of plain values. Lines and columns are 1-based, ends exclusive."""
-    found = list(diagnostics)
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "errors": sum(item.severity is Severity.ERROR for item in found),
-        "warnings": sum(item.severity is Severity.WARNING for item in found),
-        "diagnostics": [
-            {
-                "code": item.code,
-                "severity": str(item.severity),
-                "message": item.message,
-                **_place(item.span, sources),
-                "note": item.note,
-                "labels": [{**_place(label.span, sources), "text": label.text} for label in item.labels],
-                "why": item.why,
-                "help": item.help,
-            }
-            for item in found
-        ],
-    }
-
-
-def _place(span: Span, sources: Mapping[str, Source]) -> dict[str, object]:
-    source = sources.get(span.source)
-    if source is None:
-        return {"file": span.source, "start": None, "end": None}
-    ends = []
-    for offset in (span.start, span.end):
-        line, column = source.position(min(offset, len(source.text)))
-        ends.append({"line": line, "column": column, "offset": offset})
-    return {"file": span.source, "start": ends[0], "end": ends[1]}
 
 
 # ---------------------------------------------------------------------------------------------- user text

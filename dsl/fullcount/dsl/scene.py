@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fullcount.dsl import keywords
+from fullcount.dsl.failure import Failure
 from fullcount.dsl.outline import Outline, Raw
-from fullcount.dsl.recover import Failure
 from fullcount.dsl.source import Source, Span
 
 

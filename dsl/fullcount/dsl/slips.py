@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Final
 
 from fullcount.dsl import keywords
-from fullcount.dsl.diagnostics import Diagnostic, Label
+from fullcount.dsl.diagnostics import Diagnostic, Edit, Fix, Label
 from fullcount.dsl.literals import DURATIONS
 from fullcount.dsl.recover import Blame
 from fullcount.dsl.scene import Scene
@@ -35,6 +35,14 @@ _SIGNS: Final[dict[str, str]] = {
     "\u2265": "write `>=`",
     "\u2260": "write `!=`",
     "\u00a0": "replace the no-break space with a plain one",
+}
+#: Of these, the ones that can mean only one sign of the language.
+_SAME_SIGN: Final[dict[str, str]] = {
+    "\u2212": "-",
+    "\u2264": "<=",
+    "\u2265": ">=",
+    "\u2260": "!=",
+    "\u00a0": " ",
 }
 
 
@@ -79,11 +87,13 @@ def _unreadable(at: Scene) -> Diagnostic | None:
             why="letters of other alphabets can look the same and be another name",
             help="names are made of the letters a-z and A-Z, digits and `_`",
         )
+    sign = _SAME_SIGN.get(char)
     return Diagnostic(
         "FC018",
         f"`{char}` is not a sign of the language",
         span,
         help=_SIGNS.get(char, "remove it, or put it into a text in double quotes"),
+        fix=Fix(f"write `{sign}`", (Edit(span, sign),), safe=True) if sign is not None else None,
     )
 
 
@@ -200,11 +210,13 @@ def _spaced_unit(at: Scene) -> Diagnostic | None:
     token, before = at.token, at.before
     if token is None or before is None or token.leads or before.kind != "number" or token.text not in DURATIONS:
         return None
+    span, joined = at.source.span(before.start, token.end), before.text + token.text
     return Diagnostic(
         "FC014",
         "a duration has no space before its unit",
-        at.source.span(before.start, token.end),
-        help=f"write `{before.text}{token.text}`",
+        span,
+        help=f"write `{joined}`",
+        fix=Fix(f"write `{joined}`", (Edit(span, joined),), safe=True),
     )
 
 

@@ -33,12 +33,14 @@ from fullcount.runtime.approve.identity import Person
 from fullcount.runtime.collect.budget import Budget
 from fullcount.runtime.collect.budget import Progress as ReadProgress
 from fullcount.runtime.collect.snapshots import SnapshotStore
+from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.evidence.certificate import Certificate, certify
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.evidence.refusal import Finding, Ground, Prevented, Refusal
 from fullcount.runtime.evidence.satisfy import Produced
 from fullcount.runtime.exit_codes import Exit
+from fullcount.runtime.journal.verify import verify as verify_record
 from fullcount.runtime.plan.document import PlanDocument
 from fullcount.runtime.plan.prevented import prevented
 from fullcount.runtime.planning import Planning, PlanRequest, approval_of, sources_of, used_fields
@@ -60,6 +62,19 @@ class NothingToApproveError(FullcountError):
             "FC772",
             f"`{proposal}` declares no act, so there is nothing to approve or apply",
             help="a report is complete with its plan; declare `approve` and `act` to go further",
+        )
+
+
+class RecordDoesNotHoldError(FullcountError):
+    """The store does not verify, so nothing that it says of approvals and outcomes can be acted on."""
+
+    exit = Exit.ERROR
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(
+            "FC773",
+            f"the record does not verify, so nothing is acted on: {problem}",
+            help="keep the store as it is and see all of it with `fullcount verify`",
         )
 
 
@@ -156,6 +171,9 @@ class Engine:
         declared = approval_of(workflow, proposal.name)
         if declared is None:
             raise NothingToApproveError(proposal.name)
+        self._record_holds()
+        if len(plan.document.rows) == 0:
+            return ApplyEnd(exit=Exit.DONE, plan=plan, report=nothing_to_do(plan))
         async with Readers(self.workspace) as readers:
             context = self._context(plan, workflow, proposal, person, readers, stop, progress, slot_id)
             if plan.state in {PlanState.APPLYING, PlanState.APPLIED} or self._left_open(plan):
@@ -196,6 +214,7 @@ class Engine:
         plan = self.store.load_plan(plan_id)
         workflow = workflow_from_document(plan.document.program)
         proposal = proposal_of(workflow, plan.document.proposal)
+        self._record_holds()
         async with Readers(self.workspace) as readers:
             context = self._context(plan, workflow, proposal, person, readers, stop, progress, None)
             report = await undo_plan(context)
@@ -212,6 +231,12 @@ class Engine:
         if declared is None:
             raise NothingToApproveError(plan.document.proposal)
         return approvals.give(self.store, plan, declared, self.workspace.roles, person, digest=digest)
+
+    def _record_holds(self) -> None:
+        """Refuse to act on a record that was changed from outside: approvals, outcomes and halts stand in it."""
+        found = verify_record(self.store)
+        if not found.ok:
+            raise RecordDoesNotHoldError(str(found.problems[0]))
 
     def _left_open(self, plan: StoredPlan) -> bool:
         """Whether an act of this plan was meant and nobody knows yet what came of it."""
@@ -260,6 +285,12 @@ class Engine:
             stop=stop or StopSignal(),
             slot_id=slot_id,
         )
+
+
+def nothing_to_do(plan: StoredPlan) -> ApplyReport:
+    """Return the report of applying a plan that lists no object."""
+    counts = dict.fromkeys(Outcome, 0)
+    return ApplyReport(plan.document.plan_id, None, 0, counts, (), Exit.DONE)
 
 
 def graph_of(

@@ -8,9 +8,12 @@ invisible, no pile of accents. It never drops a character without a trace, and n
 from __future__ import annotations
 
 import re
+import textwrap
 import unicodedata
 from typing import Final
 
+WIDTH: Final = 100
+"""Columns of a report: what fits a ticket and a terminal beside a log."""
 ELLIPSIS: Final = "…"
 _INERT: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Controls, invisible formatting (direction overrides, zero width, tags), surrogates, private and unassigned."""
@@ -51,6 +54,12 @@ def shorten(text: str, limit: int | None) -> str:
     room = max(0, limit - 1)
     tail = room // 2
     return text[: room - tail] + ELLIPSIS + (text[-tail:] if tail > 0 else "")
+
+
+def wrapped(lead: str, text: str, width: int = WIDTH) -> str:
+    """Return `lead` and the text after it, further lines indented below the text. A long word (a path) stays whole."""
+    lines = textwrap.wrap(text, width - len(lead), break_long_words=False, break_on_hyphens=False) or [""]
+    return f"\n{' ' * len(lead)}".join([f"{lead}{lines[0]}".rstrip(), *lines[1:]])
 
 
 def formula_safe(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -49,6 +50,46 @@ def read_source(path: Path) -> Source:
             f"`{path}` is not UTF-8 text: byte {error.start} can't be read",
             help="save the file as UTF-8",
         ) from error
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Replace a file's text, in one step: whoever reads it sees the old or the new one, whole.
+
+    Raises `UsageError` when it can't be written.
+    """
+    target = path.resolve()  # behind a link, the file that it names
+    beside = target.with_name(f".{target.name}.{os.getpid()}.new")
+    try:
+        beside.write_bytes(text.encode("utf-8"))
+        shutil.copymode(target, beside)
+        beside.replace(target)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise UsageError(
+            "FC690", f"can't write `{path}`: {error.strerror}", help="name a file in a folder that you may write to"
+        ) from error
+
+
+def repository_root(folder: Path) -> Path:
+    """Return the root of the git repository around a folder, or the folder itself if there is none."""
+    return next((each for each in (folder, *folder.parents) if (each / ".git").exists()), folder)
+
+
+def folder_of(root: Path) -> Path:
+    """Return the folder of a workspace's workflows, as one would type it here."""
+    return Path(os.path.relpath(root / "workflows"))
+
+
+def workflow_files(paths: Iterable[Path]) -> list[Path]:
+    """Return the `.fcw` files meant by the given paths. Raises `UsageError` when there is none."""
+    found = find_files(paths)
+    if not found:
+        raise UsageError(
+            "FC692",
+            "there is no `.fcw` file to check",
+            help="name a file or folder, or make a first workflow with `fullcount init`",
+        )
+    return found
 
 
 def find_files(paths: Iterable[Path]) -> list[Path]:
@@ -106,6 +147,23 @@ def compiled_workflow(
 
     Raises `MistakesError` after showing the mistakes; `UsageError` when the name is missing or wrong.
     """
+    compiled, sources = compiled_workflows(path, catalog, root)
+    workflows = {workflow.name: workflow for workflow in compiled}
+    if name is None and len(workflows) == 1:
+        return next(iter(workflows.values())), sources
+    if name is not None and name in workflows:
+        return workflows[name], sources
+    if len(workflows) == 0:
+        raise UsageError("FC693", f"`{path}` declares no workflow", help="name a file that does")
+    found = f"there is no workflow `{name}` in `{path}`" if name is not None else f"`{path}` has several workflows"
+    raise UsageError("FC693", found, help=f"choose with --workflow: {', '.join(workflows)}")
+
+
+def compiled_workflows(path: Path, catalog: Catalog, root: Path) -> tuple[tuple[Workflow, ...], Mapping[str, Source]]:
+    """Compile a file that must be free of mistakes; return its workflows and the texts they came from.
+
+    Raises `MistakesError` after showing the mistakes.
+    """
     import typer
 
     from fullcount.dsl.render import render
@@ -114,15 +172,7 @@ def compiled_workflow(
     if compiled.program is None:
         typer.echo(render(compiled.diagnostics, compiled.sources, color=False), err=True)
         raise MistakesError(path)
-    workflows = {workflow.name: workflow for workflow in compiled.program.workflows}
-    if name is None and len(workflows) == 1:
-        return next(iter(workflows.values())), compiled.sources
-    if name is not None and name in workflows:
-        return workflows[name], compiled.sources
-    if len(workflows) == 0:
-        raise UsageError("FC693", f"`{path}` declares no workflow", help="name a file that does")
-    found = f"there is no workflow `{name}` in `{path}`" if name is not None else f"`{path}` has several workflows"
-    raise UsageError("FC693", found, help=f"choose with --workflow: {', '.join(workflows)}")
+    return compiled.program.workflows, compiled.sources
 
 
 def authors_of(sources: Iterable[str]) -> frozenset[str]:

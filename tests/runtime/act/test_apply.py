@@ -590,3 +590,18 @@ async def test_progress_is_told_after_each_group_and_ends_at_the_plan(tmp_path):
     await stage.apply(plan, progress=told.append)
     assert told[-1].finished == told[-1].planned == 9
     assert [p.finished for p in told] == sorted(p.finished for p in told)
+
+
+@pytest.mark.requirement("R32", "R33")
+async def test_an_outage_does_not_use_the_plan_up(tmp_path):
+    """What could not be read was not decided: the same plan goes on when the source answers again."""
+    stage = Stage(tmp_path)
+    plan = await stage.approved()
+    for call in (1, 2, 3):
+        stage.source.on("read", at=call, do=SourceError(Incompleteness(code=Reason.SOURCE_UNAVAILABLE)))
+    report = await stage.apply(plan)
+    assert (figures(report), report.repeated) == ({"not_started": 3}, False)
+    assert report.exit is not Exit.DONE
+    assert locked(stage) == set()
+    report = await stage.apply(plan)
+    assert (report.exit, figures(report)) == (Exit.DONE, {"done": 3})

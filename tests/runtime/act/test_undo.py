@@ -96,11 +96,26 @@ async def test_what_others_did_since_is_not_touched(tmp_path):
     assert locked(stage) == {"a2"}
 
 
-async def test_a_change_of_a_field_that_the_act_did_not_set_does_not_prevent_the_undo(tmp_path):
-    """A login after the lock is nobody's decision to keep the lock."""
-    stage, plan = await applied(tmp_path, accounts=1)
-    stage.world.account_table.change("a1", last_login=stage.world.clock.start)
-    assert figures(await stage.undo(plan)) == {"done": 1}
+@pytest.mark.requirement("R22")
+async def test_a_change_of_any_field_since_the_act_leaves_the_object_as_it_is(tmp_path):
+    """Who put their own hold on the account after the act does not lose it to an undo."""
+    stage, plan = await applied(tmp_path, accounts=2)
+    stage.world.account_table.change("a1", owner="security hold")
+    report = await stage.undo(plan)
+    assert figures(report) == {"done": 1, "changed": 1}
+    assert "`owner`" in row(report, "a1").detail
+    assert "a1" in locked(stage)
+
+
+@pytest.mark.requirement("R22")
+async def test_a_version_that_moved_on_since_the_act_leaves_the_object_as_it_is(tmp_path):
+    """Unlocked and locked again on purpose: the value is the act's, the decision is somebody else's."""
+    stage, plan = await applied(tmp_path, accounts=2)
+    version = stage.world.account_table.objects[("a1",)]["version"]
+    stage.world.account_table.change("a1", version=version + 2)
+    report = await stage.undo(plan)
+    assert figures(report) == {"done": 1, "changed": 1}
+    assert "a1" in locked(stage)
 
 
 async def test_an_outage_leaves_the_undo_for_later(tmp_path):

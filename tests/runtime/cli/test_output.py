@@ -42,6 +42,8 @@ def every_verb(bench, plan):
     plan_id, digest = plan["plan_id"], plan["digest"]
     return (
         ("check",),
+        ("fmt", "--check"),
+        ("fmt", "--diff"),
         ("graph", FILE),
         ("plan", FILE),
         ("show", "PLAN"),
@@ -91,7 +93,7 @@ def test_every_verb_prints_json_also_when_it_fails(bench):
         assert document is not None, arguments
         assert ended.out.isascii()
         assert not HARMFUL.search(ended.out.replace("\n", ""))
-        if ended.exit in {1, 2} and arguments[0] not in {"apply", "undo", "verify", "check"}:
+        if ended.exit in {1, 2} and arguments[0] not in {"apply", "undo", "verify", "check", "fmt"}:
             assert document["error"]["code"].startswith("FC"), arguments
         assert "Traceback" not in ended.said
 

@@ -30,11 +30,19 @@ except SystemExit as ended:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "code"),
-    [(["--version"], 0), (["--help"], 0), (["plan", "--help"], 0), (["explain", "FC301"], 0), (["check"], 0), ([], 2)],
+    [
+        (["--version"], 0),
+        (["--help"], 0),
+        (["plan", "--help"], 0),
+        (["explain", "FC301"], 0),
+        (["check"], 0),
+        (["fmt"], 0),
+        ([], 2),
+    ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_light_commands_load_nothing_heavy(bench, arguments, code):
-    """`--version`, `--help`, `explain` and `check` load neither a database nor a scheduler nor an event loop."""
+    """`--version`, `--help`, `explain`, `check` and `fmt` load neither a database nor a scheduler nor an event loop."""
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM, *arguments],
         cwd=bench.root,

@@ -15,17 +15,17 @@ def office(tmp_path: Path) -> Iterator[Office]:
 
 
 @pytest.fixture(scope="session")
-def history(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+def history(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The file of a store in which everything has happened."""
     folder = tmp_path_factory.mktemp("history")
     with Office(folder) as office:
         full_history(office)
-    return (folder / "state.db").read_bytes()
+    return folder / "state.db"
 
 
 @pytest.fixture
-def file(tmp_path: Path, history: bytes) -> Path:
+def file(tmp_path: Path, history: Path) -> Path:
     """A copy of that file, to be tampered with."""
     path = tmp_path / "history.db"
-    path.write_bytes(history)
+    path.write_bytes(history.read_bytes())
     return path

@@ -49,26 +49,46 @@ def flipped(value: object, position: int, bit: int) -> object:
     raise AssertionError(value)
 
 
-@pytest.mark.requirement("R34")
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(where=st.floats(0, 1, exclude_max=True), position=st.integers(0, 10**6), bit=st.integers(0, 7))
-def test_a_flipped_bit_anywhere_makes_verification_fail(history, where, position, bit):
-    """One bit of one value of one row of any table, text that is no longer Unicode included."""
+def verified_after(history, where, change):
+    """Change one value of one row of any table and verify; None when the database does not let it happen."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "state.db"
-        file.write_bytes(history)
+        file.write_bytes(history.read_bytes())
         connection = raw(file)
         everything = cells(connection)
         table, column, row = everything[int(where * len(everything))]
         (before,) = connection.execute(f'SELECT "{column}" FROM "{table}" WHERE rowid = ?', (row,)).fetchone()
-        after = flipped(before, position, bit)
-        cast = "CAST(? AS TEXT)" if isinstance(before, str) else "?"
+        after = change(before)
+        cast = "CAST(? AS TEXT)" if isinstance(before, str) and isinstance(after, bytes) else "?"
         try:
             connection.execute(f'UPDATE "{table}" SET "{column}" = {cast} WHERE rowid = ?', (after, row))
         except sqlite3.IntegrityError:
-            return  # the database itself does not let it happen
+            return None  # the database itself does not let it happen
         finally:
             connection.close()
+        if type(after) is type(before) and after == before:
+            return None
         with Store.open(f"sqlite:///{file}") as store:
-            report = verify(store)
-        assert not report.ok, (table, column, row, before, after)
+            return verify(store), (table, column, row, before, after)
+
+
+SETTINGS = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+WHERE = st.floats(0, 1, exclude_max=True)
+
+
+@pytest.mark.requirement("R34")
+@SETTINGS
+@given(where=WHERE, position=st.integers(0, 10**6), bit=st.integers(0, 7))
+def test_a_flipped_bit_anywhere_makes_verification_fail(history, where, position, bit):
+    """One bit of one value of one row of any table, text that is no longer Unicode included."""
+    found = verified_after(history, where, lambda before: flipped(before, position, bit))
+    assert found is None or not found[0].ok, found[1]
+
+
+@pytest.mark.requirement("R34")
+@SETTINGS
+@given(where=WHERE, other=st.sampled_from([None, 7, 1.5, "x", b"\xff", b"\xff\xfe"]))
+def test_a_value_of_any_other_type_anywhere_makes_verification_fail(history, where, other):
+    """Whatever is put in a value's place is found, and never ends the verification itself."""
+    found = verified_after(history, where, lambda _before: other)
+    assert found is None or not found[0].ok, found[1]

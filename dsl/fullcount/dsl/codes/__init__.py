@@ -20,8 +20,10 @@ from fullcount.dsl.codes import (
     names,
     runtime,
     shared,
+    suppressions,
     syntax,
     types,
+    understanding,
     workspace,
     workspace_use,
 )
@@ -29,7 +31,21 @@ from fullcount.dsl.codes.model import Code
 
 CODES: dict[str, Code] = {
     code.id: code
-    for room in (syntax, names, shared, types, evidence, approval, blast, workspace, workspace_use, runtime, internal)
+    for room in (
+        syntax,
+        suppressions,
+        names,
+        shared,
+        types,
+        evidence,
+        approval,
+        blast,
+        workspace,
+        understanding,
+        workspace_use,
+        runtime,
+        internal,
+    )
     for code in room.CODES
 }
 

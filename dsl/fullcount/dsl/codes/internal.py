@@ -16,5 +16,14 @@ because of it, and what had been done before is in the journal.
 This is a mistake of the program, not of the workflow. Report it with the text of the error, the version, and the
 smallest workflow that shows it; leave out what is confidential.""",
     ),
+    Code(
+        "FC920",
+        "the formatter would have changed what a file says",
+        """\
+After laying a file out, the formatter parses its own text and compares: the same tree, the same comments in the same
+order, and the same text when it is laid out once more. Here one of these did not hold, so the file was left as it was.
+
+This is a mistake of Fullcount, not of the file. Report it with the smallest file that shows it.""",
+    ),
     *internal_plan.CODES,
 )

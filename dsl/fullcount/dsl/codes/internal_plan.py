@@ -35,4 +35,13 @@ CODES: tuple[Code, ...] = (
         "never taken as empty, so no plan was written.\n\n"
         "This is a mistake in the product: report it with the message.",
     ),
+    Code(
+        "FC914",
+        "an explanation contradicts its plan",
+        "A plan was asked why it decided about an object as it did. Deciding again over the same snapshots, with the "
+        "same rule and parameters, came to another verdict than the plan holds, so no explanation is given: a wrong "
+        "one would be worse than none.\n\n"
+        "This is a mistake in the product, or the plan was made by a version with another understanding of the rule. "
+        "Plan again with this version; if it comes back, report it with the message.",
+    ),
 )

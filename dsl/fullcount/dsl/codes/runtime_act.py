@@ -165,4 +165,13 @@ CODES: tuple[Code, ...] = (
         "the plan has no act",
         "The workflow only reports: it has no `act`, so there is nothing to apply.\n\nAdd an `act` and plan again.",
     ),
+    Code(
+        "FC773",
+        "the record does not verify",
+        "Approvals, outcomes and the halt stand in the store, and its journal says what was written there. Before it "
+        "acts, Fullcount compares the two. They differ: something changed the store from outside, so an approval in it "
+        "may be forged, or an act that was done may be missing.\n\n"
+        "Nothing was acted on. Keep the store as it is, see everything that differs with `fullcount verify`, and find "
+        "out who could write there before going on with a restored one.",
+    ),
 )

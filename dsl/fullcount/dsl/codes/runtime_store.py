@@ -128,6 +128,13 @@ _PLANS: tuple[Code, ...] = (
 
 _LEDGER: tuple[Code, ...] = (
     Code(
+        "FC717",
+        "a stored envelope is damaged",
+        "What the store holds of a reading does not fit the hash that it was kept under, so nothing is concluded from "
+        "it.\n\n"
+        "Read again with a new plan. `fullcount verify` says what else was touched.",
+    ),
+    Code(
         "FC720",
         "another run is at work on it",
         "Two runs never act on one plan at the same time. The message names who holds the lease and until when; the "

@@ -197,6 +197,7 @@ class _Applying:
         pacer = Pacer(self.act.rate, context.monotonic, context.sleep)
         counts = counted(row_outcomes(rows, [e for e in ledger if e.object_key not in resuming], {}))
         stopped = await act_in_groups(context, runner, todo, pacer, Teller(context, len(rows), counts))
+        self.ended.undecided = runner.undecided
         if stopped is not None:
             self.ended.by(stopped)
 
@@ -204,7 +205,7 @@ class _Applying:
         at = self.context.monotonic()
         found = await self._recheck(item.planned)
         if found.outcome is not Standing.STILL_TRUE:
-            return Left(_left(item, found))
+            return Left(_left(item, found), recorded=found.answered)
         arguments = self._calls.arguments(item.planned, found.cells)
         if isinstance(arguments, Finding):
             return Left(OutcomeEntry(item.row.key, Outcome.REFUSED, arguments.code, arguments.message))
@@ -252,7 +253,7 @@ def _path(context: ApplyContext, digest: str) -> Any:
 
 def _report(context: ApplyContext, run_id: str | None, ended: Ended) -> ApplyReport:
     document = context.plan.document
-    rows = row_outcomes(document.rows, context.store.ledger(document.plan_id), {})
+    rows = row_outcomes(document.rows, context.store.ledger(document.plan_id), ended.undecided)
     report = report_of(context, run_id, rows, ended)
     sums = report.sums_hold and len(rows) == document.sums.candidates
     return report if sums and report.counts == context.store.counts(document.plan_id) else as_invalid(report)

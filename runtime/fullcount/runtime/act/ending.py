@@ -19,6 +19,9 @@ from fullcount.runtime.store.views import LedgerEntry
 UNDECIDED = "FC767"
 """The reason of an object that the recheck could not decide."""
 
+EXEMPTED = "FC760"
+"""The reason of an object that was exempted since the plan was made: leaving it alone is what was asked for."""
+
 _EXITS: Mapping[Ground, Exit] = {
     Ground.EVIDENCE: Exit.REFUSED_BY_EVIDENCE,
     Ground.POLICY: Exit.REFUSED_BY_POLICY,
@@ -102,12 +105,12 @@ def report_of(context: ApplyContext, run_id: str | None, rows: tuple[RowOutcome,
 def _exit(report: ApplyReport, ended: Ended) -> Exit:
     if ended.exit is not None:
         return ended.exit
-    if ended.repeated:
-        return Exit.DONE
     if any(report.counts[outcome] > 0 for outcome in (*FAILURES, Outcome.NOT_STARTED)):
         return Exit.ERROR
     if any(row.reason == UNDECIDED for row in report.rows):
         return Exit.REFUSED_BY_EVIDENCE
+    if any(row.outcome is Outcome.REFUSED and row.reason != EXEMPTED for row in report.rows):
+        return Exit.REFUSED_BY_POLICY
     return Exit.DONE
 
 

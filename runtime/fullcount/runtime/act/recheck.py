@@ -52,11 +52,15 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Recheck:
-    """The outcome, the live cells when the object was found, and why, in words."""
+    """The outcome, the live cells when the object was found, and why, in words.
+
+    `answered` is False where a source gave no answer: a later run may well decide, so nothing final follows from it.
+    """
 
     outcome: Standing
     cells: Row = field(default_factory=dict)
     detail: str = ""
+    answered: bool = True
 
 
 class Snapshot(Protocol):
@@ -119,7 +123,7 @@ class Rechecker:
         try:
             reading = await reader.read(self._resource, planned.key, self._fields)
         except SourceError as error:
-            return Recheck(Standing.UNDECIDED, detail=_unread((error.reason,)))
+            return Recheck(Standing.UNDECIDED, detail=_unread((error.reason,)), answered=False)
         match reading.existence:
             case Existence.GONE:
                 return Recheck(Standing.GONE, detail="the object is no longer there")

@@ -242,10 +242,26 @@ class _Undoing:
                 return _later(key, f"`{name}` is not known: {live[name].state}")
             if live[name] != present(value):
                 return _changed(key, f"`{name}` was changed after the act")
+        version = self._base.version
+        others = (name for name in before if name not in written and name != version and name in live)
+        for name in others:
+            if live[name].state not in (FieldState.PRESENT, FieldState.ABSENT):
+                return _later(key, f"`{name}` is not known: {live[name].state}")
+            if live[name] != before[name]:
+                return _changed(key, f"`{name}` was changed after the act")
+        if version is not None and version in before and not _one_step(before[version], live.get(version)):
+            return _changed(key, f"`{version}` moved on: somebody wrote to the object after the act")
         return None
 
 
 _NOT_GIVEN = Cell(FieldState.NOT_REQUESTED, None)
+
+
+def _one_step(before: Cell, live: Cell | None) -> bool:
+    """Whether a version is where the act alone would have left it: moved by one step at most, where it counts steps."""
+    if live is None or not isinstance(before.value, int) or not isinstance(live.value, int):
+        return True  # not a counter: the fields themselves were compared
+    return live.value - before.value in (0, 1)
 
 
 def _changed(key: tuple[Any, ...], detail: str) -> Left:

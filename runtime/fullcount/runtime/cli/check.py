@@ -1,62 +1,188 @@
-"""`fullcount check`: compile, and report every mistake at once. Connects to nothing."""
+"""`fullcount check`: compile, and report every mistake at once. Connects to nothing.
+
+With `--fix` it also mends what its findings say how to mend, in the files themselves, and checks again.
+"""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fullcount.runtime.cli.options import AsJson
+from fullcount.runtime.cli.ending import NotUnderstoodError
+from fullcount.runtime.cli.layout import count
+from fullcount.runtime.cli.options import AsJson, WorkflowPaths
 from fullcount.runtime.exit_codes import Exit
 
 if TYPE_CHECKING:
+    from fullcount.compiler.catalog import Catalog
+    from fullcount.compiler.pipeline import Compiled
     from fullcount.compiler.program import Workflow
+    from fullcount.dsl.diagnostics import Diagnostic
+    from fullcount.dsl.output.places import Root
+    from fullcount.dsl.source import Source
 
 FIRES_SHOWN = 5
 
 
+class Format(StrEnum):
+    """How to report."""
+
+    TEXT = "text"
+    CONCISE = "concise"
+    JSON = "json"
+    SARIF = "sarif"
+    GITHUB = "github"
+
+
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """One file: what its compilation gave, and what was mended in it before, each in the text it was found in."""
+
+    path: Path
+    compiled: Compiled
+    fixed: tuple[tuple[Diagnostic, Source], ...]
+
+
 def check(
-    paths: Annotated[
-        list[Path] | None, typer.Argument(help="Files or folders; by default the workspace's `workflows` folder.")
-    ] = None,
+    paths: WorkflowPaths = None,
+    form: Annotated[Format | None, typer.Option("--format", help="How to report.")] = None,
     as_json: AsJson = False,
+    fix: Annotated[bool, typer.Option("--fix", help="Mend what can only be meant in one way.")] = False,
+    unsafe_fixes: Annotated[
+        bool, typer.Option("--unsafe-fixes", help="With --fix: make the other proposed changes too; read them.")
+    ] = False,
 ) -> None:
     """Compile workflows and report every mistake."""
-    from fullcount.dsl.render import render, to_json
-    from fullcount.runtime.workflow_files import UsageError, compile_file, find_files
+    from fullcount.runtime.workflow_files import folder_of, workflow_files
     from fullcount.runtime.workspace import Workspace
 
+    if as_json and form not in {None, Format.JSON}:
+        raise NotUnderstoodError("FC699", f"`--json` and `--format {form}` are two forms", help="choose one of them")
+    if unsafe_fixes and not fix:
+        raise NotUnderstoodError("FC699", "`--unsafe-fixes` changes nothing by itself", help="add `--fix`")
     workspace = Workspace.load(Path.cwd())
-    files = find_files(paths or [workspace.root / "workflows"])
-    if not files:
-        raise UsageError(
-            "FC692",
-            "there is no `.fcw` file to check",
-            help="name a file or folder, or make a first workflow with `fullcount init`",
-        )
+    files = workflow_files(paths or [folder_of(workspace.root)])
     catalog = workspace.catalog()
-    results = [(path, compile_file(path, catalog, workspace.root)) for path in files]
-    failed = any(compiled.diagnostics.has_errors for _, compiled in results)
-    workflows = [
-        workflow for _, compiled in results if compiled.program is not None for workflow in compiled.program.workflows
-    ]
-    if as_json:
-        reports: list[Any] = [
-            {"file": str(path), **to_json(compiled.diagnostics, compiled.sources)} for path, compiled in results
-        ]
-        typer.echo(json.dumps({"ok": not failed, "files": reports, "schedules": _schedules_json(workflows)}, indent=2))
-    else:
-        for _, compiled in results:
-            if len(compiled.diagnostics):
-                typer.echo(render(compiled.diagnostics, compiled.sources, color=_colour()))
-        for workflow in workflows:
-            _say_schedule(workflow)
-        if not failed:
-            typer.echo(f"checked {_count(len(files), 'file')}, {_count(len(workflows), 'workflow')}: no mistakes")
+    results = [_check(path, catalog, workspace.root, fix=fix, unsafe=unsafe_fixes) for path in files]
+    failed = any(each.compiled.diagnostics.has_errors for each in results)
+    _report(results, Format.JSON if as_json else form or Format.TEXT, failed=failed)
     raise typer.Exit(int(Exit.ERROR if failed else Exit.DONE))
+
+
+def _check(path: Path, catalog: Catalog, root: Path, *, fix: bool, unsafe: bool) -> _Checked:
+    from fullcount.compiler.pipeline import compile_source
+    from fullcount.runtime.workflow_files import ImportedFiles, read_source, replace_text
+
+    source, loader = read_source(path), ImportedFiles(root, path)
+    compiled = compile_source(source, catalog, loader)
+    if not fix or all(found.fix is None for found in compiled.diagnostics):
+        return _Checked(path, compiled, ())
+    from fullcount.dsl.fixes import fix_all
+
+    fixed = fix_all(source, lambda text: compile_source(text, catalog, loader).diagnostics, unsafe=unsafe)
+    if not fixed.applied:
+        return _Checked(path, compiled, ())
+    replace_text(path, fixed.source.text)
+    return _Checked(path, compile_source(fixed.source, catalog, loader), fixed.applied)
+
+
+def _report(results: list[_Checked], form: Format, *, failed: bool) -> None:
+    """Print what was found. Only text and JSON say more than that: what was mended, and when workflows run."""
+    found = [finding for each in results for finding in each.compiled.diagnostics]
+    sources = {name: source for each in results for name, source in each.compiled.sources.items()}
+    match form:
+        case Format.TEXT:
+            _say(results, failed=failed)
+        case Format.JSON:
+            _say_json(results, failed=failed)
+        case Format.CONCISE:
+            from fullcount.dsl.output.concise import to_concise
+
+            typer.echo(to_concise(found, sources), nl=False)
+        case Format.SARIF:
+            from fullcount.dsl.output.sarif import to_sarif
+            from fullcount.runtime import __version__
+
+            typer.echo(json.dumps(to_sarif(found, sources, _root(), version=__version__), indent=2))
+        case Format.GITHUB:
+            from fullcount.dsl.output.github import to_github
+
+            typer.echo(to_github(found, sources, _root()), nl=False)
+
+
+def _root() -> Root:
+    from fullcount.dsl.output.places import Root
+    from fullcount.runtime.workflow_files import repository_root
+
+    here = Path.cwd()
+    return Root(repository_root(here).as_posix(), here.as_posix())
+
+
+def _workflows(results: list[_Checked]) -> list[Workflow]:
+    programs = [each.compiled.program for each in results]
+    return [workflow for program in programs if program is not None for workflow in program.workflows]
+
+
+def _say(results: list[_Checked], *, failed: bool) -> None:
+    from fullcount.dsl.render import render
+    from fullcount.runtime.cli.screen import colour
+
+    for each in results:
+        _say_fixed(each)
+    for each in results:
+        if len(each.compiled.diagnostics):
+            typer.echo(render(each.compiled.diagnostics, each.compiled.sources, color=colour()))
+    workflows = _workflows(results)
+    for workflow in workflows:
+        _say_schedule(workflow)
+    _say_fixable([finding.fix.safe for each in results for finding in each.compiled.diagnostics if finding.fix])
+    if not failed:
+        typer.echo(f"checked {count(len(results), 'file')}, {count(len(workflows), 'workflow')}: no mistakes")
+
+
+def _say_fixed(checked: _Checked) -> None:
+    from fullcount.dsl.render import visible
+
+    for finding, source in checked.fixed:
+        if finding.fix is not None:
+            line, column = source.position(finding.span.start)
+            typer.echo(visible(f"fixed {source.name}:{line}:{column} {finding.code}: {finding.fix.title}"))
+    if checked.fixed:
+        typer.echo("")
+
+
+def _say_fixable(safe: list[bool]) -> None:
+    """Say how many of the findings can be mended by this command."""
+    if any(safe):
+        typer.echo(f"{count(sum(safe), 'mistake')} can be mended with `fullcount check --fix`")
+    if not all(safe):
+        unsafe = count(len(safe) - sum(safe), "mistake")
+        typer.echo(f"{unsafe} can be mended with `fullcount check --fix --unsafe-fixes`; look at what it did")
+
+
+def _say_json(results: list[_Checked], *, failed: bool) -> None:
+    from fullcount.dsl.output.data import to_json
+
+    files: list[Any] = [
+        {
+            "file": str(each.path),
+            **to_json(each.compiled.diagnostics, each.compiled.sources),
+            "fixed": [
+                {"code": finding.code, "line": source.position(finding.span.start)[0], "title": finding.fix.title}
+                for finding, source in each.fixed
+                if finding.fix is not None
+            ],
+        }
+        for each in results
+    ]
+    schedules = _schedules_json(_workflows(results))
+    typer.echo(json.dumps({"ok": not failed, "files": files, "schedules": schedules}, indent=2))
 
 
 def _fires(workflow: Workflow) -> list[datetime]:
@@ -80,14 +206,3 @@ def _say_schedule(workflow: Workflow) -> None:
 
 def _schedules_json(workflows: list[Workflow]) -> dict[str, list[str]]:
     return {w.name: [fire.isoformat() for fire in _fires(w)] for w in workflows if w.schedule is not None}
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
-def _colour() -> bool:
-    import os
-    import sys
-
-    return sys.stdout.isatty() and "NO_COLOR" not in os.environ

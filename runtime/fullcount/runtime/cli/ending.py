@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from types import TracebackType
 
 import typer
@@ -25,10 +26,10 @@ class NotUnderstoodError(FullcountError):
 def reported(arguments: Sequence[str], verbs: Collection[str]) -> Iterator[None]:
     """Turn an error that a person can act on into a message and an exit code.
 
-    With `--json` among the arguments the message is JSON on standard output, so that a script always gets JSON. A bug
-    is shown as such, with its traceback, by the hook that this sets.
+    With `--json` or `--format json` among the arguments the message is JSON on standard output, so that a script
+    always gets JSON. A bug is shown as such, with its traceback, by the hook that this sets.
     """
-    as_json = "--json" in arguments
+    as_json = _wants_json(arguments)
 
     def show_bug(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         sys.__excepthook__(kind, error, trace)
@@ -47,6 +48,11 @@ def reported(arguments: Sequence[str], verbs: Collection[str]) -> Iterator[None]
     except typer.Abort:
         show_error(FullcountError("FC699", "the input ended before an answer; nothing was done"), as_json=as_json)
         sys.exit(int(Exit.ERROR))
+
+
+def _wants_json(arguments: Sequence[str]) -> bool:
+    pairs = pairwise(arguments)
+    return "--json" in arguments or "--format=json" in arguments or ("--format", "json") in pairs
 
 
 def show_error(error: FullcountError, *, as_json: bool) -> None:

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-import textwrap
+from fullcount.runtime.text import WIDTH, wrapped
 
-WIDTH = 100
-"""Columns of a report: what fits a ticket and a terminal beside a log."""
-
-
-def wrapped(lead: str, text: str, width: int = WIDTH) -> str:
-    """Return `lead` and the text after it, further lines indented below the text. A long word (a path) stays whole."""
-    lines = textwrap.wrap(text, width - len(lead), break_long_words=False, break_on_hyphens=False) or [""]
-    return f"\n{' ' * len(lead)}".join([f"{lead}{lines[0]}".rstrip(), *lines[1:]])
+__all__ = ["WIDTH", "paragraphs", "wrapped"]
 
 
 def paragraphs(text: str, width: int = WIDTH) -> str:
@@ -21,3 +14,8 @@ def paragraphs(text: str, width: int = WIDTH) -> str:
         lines = block.split("\n")
         shown.append(block if any(line.startswith(" ") for line in lines) else wrapped("", " ".join(lines), width))
     return "\n\n".join(shown)
+
+
+def count(number: int, noun: str) -> str:
+    """Return `1 file` or `2 files`."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -17,7 +17,11 @@ from fullcount.runtime.cli import (
     apply,
     approve,
     check,
+    diff,
+    evaluate,
+    evidence,
     explain,
+    fmt,
     graph,
     halt,
     init,
@@ -27,6 +31,7 @@ from fullcount.runtime.cli import (
     show,
     undo,
     verify,
+    why,
 )
 from fullcount.runtime.cli.ending import reported
 from fullcount.runtime.exit_codes import Exit
@@ -41,9 +46,15 @@ app = typer.Typer(
 
 app.command("init")(init.init)
 app.command("check")(check.check)
+app.command("evidence")(evidence.evidence)
+app.command("fmt")(fmt.fmt)
 app.command("graph")(graph.graph)
 app.command("plan")(plan.plan)
 app.command("show")(show.show)
+app.command("why")(why.why)
+app.command("why-not")(why.why_not)
+app.command("eval")(evaluate.evaluate)
+app.command("diff")(diff.diff)
 app.command("approve")(approve.approve)
 app.command("apply")(apply.apply)
 app.command("undo")(undo.undo)

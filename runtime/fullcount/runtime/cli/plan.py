@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -10,6 +11,7 @@ from fullcount.runtime.cli.options import AsJson, Params, ProposalName, Workflow
 
 if TYPE_CHECKING:
     from fullcount.compiler.program import Proposal, Workflow
+    from fullcount.compiler.values import Value
     from fullcount.runtime.engine import PlanEnd
 
 
@@ -23,19 +25,15 @@ def plan(
     """Collect the evidence and propose a plan; act on nothing."""
     import asyncio
 
-    from fullcount.compiler.params import ParamError, bind_params
     from fullcount.runtime.cli.screen import progress_line, show, show_json
     from fullcount.runtime.cli.session import session
     from fullcount.runtime.planning import PlanRequest
-    from fullcount.runtime.workflow_files import UsageError, authors_of, compiled_workflow
+    from fullcount.runtime.workflow_files import authors_of, compiled_workflow
 
     with session() as here, progress_line(quiet=as_json) as say:
         chosen, sources = compiled_workflow(file, here.workspace.catalog(), here.workspace.root, workflow)
         proposed = one_proposal(chosen, proposal)
-        try:
-            params = bind_params(chosen, given_params(param or []))
-        except ParamError as error:
-            raise UsageError("FC695", str(error), help="as `--param NAME=VALUE`, the value as in a workflow") from error
+        params = bound_params(chosen, given_params(param or []))
         request = PlanRequest(
             workflow=chosen,
             proposal=proposed,
@@ -69,6 +67,17 @@ def given_params(texts: list[str]) -> dict[str, str]:
             raise UsageError("FC695", f"the parameter `{name}` is given twice", help="give it once")
         given[name] = value
     return given
+
+
+def bound_params(workflow: Workflow, given: Mapping[str, str]) -> Mapping[str, Value]:
+    """Return the value of every parameter of a workflow. Raises `UsageError`."""
+    from fullcount.compiler.params import ParamError, bind_params
+    from fullcount.runtime.workflow_files import UsageError
+
+    try:
+        return bind_params(workflow, given)
+    except ParamError as error:
+        raise UsageError("FC695", str(error), help="as `--param NAME=VALUE`, the value as in a workflow") from error
 
 
 def one_proposal(workflow: Workflow, name: str | None) -> Proposal:

@@ -112,7 +112,7 @@ def approval_report(plan: StoredPlan, approval: ApprovalStatus | None) -> Render
 
 def apply_report(end: ApplyEnd, head: Head) -> RenderableType:
     """Return what an apply came to."""
-    return _acted(end, head, verb="done", again="everything in this plan was done before; nothing was done again")
+    return _acted(end, head, verb="done", again="this plan was applied to its end before; nothing was done again")
 
 
 def undo_report(end: ApplyEnd, head: Head) -> RenderableType:

@@ -59,9 +59,10 @@ def _run_text(row: RunRow) -> str:
     else:
         ended = f"{row.state:<10}  exit {row.exit}  {(row.finished_at - row.started_at).total_seconds():>7,.1f} s"
     plan_id = row.plan_id or (row.summary or {}).get("plan_id")
+    made = f"run {row.run_id}" if plan_id is None else f"plan {plan_id}"
     return (
         f"{_when(row.started_at)}  {row.kind:<5}  {ended}  {plain(row.workflow, 40)}\n"
-        f"{'':<23}  by {plain(str(row.by), 40)}" + ("" if plan_id is None else f"  plan {plan_id}")
+        f"{'':<23}  by {plain(str(row.by), 40)}  {made}"
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -35,6 +36,11 @@ def show(renderable: RenderableType) -> None:
     with screen.capture() as captured:
         screen.print(renderable)
     typer.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
+
+
+def colour() -> bool:
+    """Whether plain text may be coloured: on a terminal whose user did not decline it."""
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ
 
 
 def show_json(document: Any) -> None:

@@ -35,7 +35,10 @@ class ChainCheck:
         if kept_head is None:
             self.problems.append(Problem(About.CHAIN, self.head.seq, "the journal's head was removed"))
         elif kept_head != self.head:
-            if kept_head.seq > self.head.seq:
+            found: object = kept_head.seq  # somebody with the file may have put anything there
+            if not isinstance(found, int):
+                what = "the journal's head does not name an entry"
+            elif kept_head.seq > self.head.seq:
                 what = f"the journal ends here, and {kept_head.seq - self.head.seq} later entries were removed"
             else:
                 what = "the last entry is not the one that the journal's head names"

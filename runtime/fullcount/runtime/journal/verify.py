@@ -99,7 +99,7 @@ def _keys(state: State, session: Session) -> None:
         uses[act["idempotency_key"]] += 1
         approval_key = key_of.get(act["round_id"])
         wanted = None
-        if approval_key is not None and key[1] in {kind.value for kind in ActKind}:
+        if isinstance(approval_key, bytes) and key[1] in {kind.value for kind in ActKind}:
             wanted = idempotency_key(approval_key, read_canonical(key[2]), act["operation"], ActKind(key[1]))
         if wanted != act["idempotency_key"] or uses[act["idempotency_key"]] > 1:
             what = f"the act on the object {key[2]} does not carry the key of its approval"

@@ -13,6 +13,7 @@ from fullcount.runtime.journal.payloads import CertificateKept, EnvelopeKept
 from fullcount.runtime.plan.digest import sha256_text
 from fullcount.runtime.plan.document import CertificateDoc
 from fullcount.runtime.store import runs, tables
+from fullcount.runtime.store.errors import StoreError
 from fullcount.runtime.store.instants import from_micros, to_micros
 from fullcount.runtime.store.transaction import Transaction, new_id
 from fullcount.runtime.store.views import StoredCertificate
@@ -36,6 +37,25 @@ def record_envelope(tx: Transaction, run_id: str, workflow: str, envelope: Envel
     )
     tx.record(kept, run_id=run_id)
     return envelope_id
+
+
+def envelopes(session: Session, run_id: str) -> tuple[Envelope, ...]:
+    """Return the envelopes that a run received, in order. Raises `StoreError` for one that does not fit its hash."""
+    query = (
+        select(tables.Evidence)
+        .where(tables.Evidence.run_id == run_id)
+        .order_by(tables.Evidence.recorded_at, tables.Evidence.envelope_id)
+    )
+    found = []
+    for row in session.scalars(query):
+        if sha256_text(row.document.encode()) != row.sha256:
+            raise StoreError(
+                "FC717",
+                f"the envelope of `{row.inventory}` in run `{run_id}` does not fit its hash",
+                help="see what else was changed with `fullcount verify`",
+            )
+        found.append(Envelope.model_validate(parse_canonical(row.document)))
+    return tuple(found)
 
 
 def record_certificate(

@@ -105,6 +105,9 @@ def load(session: Session, plan_id: str, now: int) -> StoredPlan:
         )
         if inside != outside
     ]
+    saved_at: object = plan.saved_at  # a database file holds whatever somebody put there
+    if not isinstance(saved_at, int):
+        wrong.append(f"the store says `{plan.saved_at}` for when it was saved")
     if wrong:
         raise _corrupt(plan.plan_id, wrong)
     return _stored(plan, document, state_of(session, plan, now))

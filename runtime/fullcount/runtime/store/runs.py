@@ -73,6 +73,15 @@ def recent(session: Session, limit: int, workflow: str | None) -> tuple[RunRow, 
     return tuple(_row(run) for run in session.scalars(query))
 
 
+def find(session: Session, run_id: str) -> RunRow | None:
+    """Return the one run whose id begins so; None when there is none, or more than one."""
+    wanted = run_id.strip().upper().removesuffix("…")
+    if wanted == "" or not wanted.isalnum():
+        return None
+    found = session.scalars(select(tables.Run).where(tables.Run.run_id.startswith(wanted)).limit(2)).all()
+    return _row(found[0]) if len(found) == 1 else None
+
+
 def who(person: Person) -> Who:
     """Return a person as journal entries name them."""
     return Who(uid=person.uid, name=person.name)

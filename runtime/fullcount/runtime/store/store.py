@@ -144,12 +144,22 @@ class Store:
         with self.reading() as session:
             return runs.recent(session, limit, workflow)
 
+    def find_run(self, run_id: str) -> RunRow | None:
+        """Return a run by its id, or by a beginning of it that no other run shares; None when there is none such."""
+        with self.reading() as session:
+            return runs.find(session, run_id)
+
     # -- evidence -----------------------------------------------------------------------------------------------------
 
     def record_envelope(self, run_id: str, workflow: str, envelope: Envelope) -> str:
         """Keep an envelope, complete or not, and return its id."""
         with self.writing() as tx:
             return evidence.record_envelope(tx, run_id, workflow, envelope)
+
+    def envelopes(self, run_id: str) -> tuple[Envelope, ...]:
+        """Return the envelopes that a run received, in order. Raises `StoreError` for one that was changed."""
+        with self.reading() as session:
+            return evidence.envelopes(session, run_id)
 
     def record_certificate(self, run_id: str, workflow: str, certificate: CertificateDoc, observed_at: datetime) -> str:
         """Keep a certificate with the instant that its freshness counts from, and return its id."""

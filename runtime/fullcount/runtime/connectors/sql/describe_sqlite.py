@@ -90,5 +90,9 @@ def _dependents(connection: Connection, table: str, columns: dict[str, Any]) -> 
     grouped: dict[tuple[str, int], list[tuple[str, str]]] = {}
     for row in connection.execute(_REFERENCES, {"name": table}):
         pairs = grouped.setdefault((row.child, row.id), [])
-        pairs.append((row.theirs, row.ours if row.ours is not None else primary[len(pairs)]))
-    return tuple(Dependent("main", child, tuple(pairs)) for (child, _), pairs in grouped.items())
+        named = row.ours if row.ours is not None else next(iter(primary[len(pairs) :]), None)
+        if (
+            named is not None
+        ):  # a reference to a primary key that is not there cascades nowhere: SQLite refuses the write
+            pairs.append((row.theirs, named))
+    return tuple(Dependent("main", child, tuple(pairs)) for (child, _), pairs in grouped.items() if len(pairs) > 0)

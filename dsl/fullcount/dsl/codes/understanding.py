@@ -1,0 +1,53 @@
+"""FC68x: questions about stored plans and snapshots (`why`, `eval`, `diff`). They have no `.fcw` examples."""
+
+from __future__ import annotations
+
+from fullcount.dsl.codes.model import Code
+
+CODES: tuple[Code, ...] = (
+    Code(
+        id="FC680",
+        title="the object is not in the snapshot",
+        explanation="""\
+A plan can only be asked about objects that were read for it. There is no row with this key in the snapshot of the
+plan's own inventory: the object did not exist when it was read, was not in the inventory's scope (rows outside of it
+are not stored), or its key is written otherwise. The message says how many rows were looked at, and names keys that are
+close.
+
+Nothing follows from this about what exists at the source now.""",
+    ),
+    Code(
+        id="FC681",
+        title="the key of an object can't be read",
+        explanation="""\
+An object is named by its key, as the plan shows it. A key of one field is written as it is (`svc-mailer`, `42`); a key
+of several fields as a JSON list in the order of the inventory's `key` clause (`'["eu-west-1", "vol-17"]'`). Each part
+must be of its field's type.""",
+    ),
+    Code(
+        id="FC682",
+        title="the snapshots do not answer this workflow's questions",
+        explanation="""\
+`eval` and `diff` read no source: they run a workflow over the snapshots of an earlier plan or run. That only means
+something if the workflow asks what was asked then: the same resources with the same keys, fields that were read with
+the same types, and no row that the scope of then left out. The message says what is missing.
+
+An inventory that was not read is never taken as empty, and a field that was not read never as absent. Plan the changed
+workflow, and evaluate on that plan.""",
+    ),
+    Code(
+        id="FC683",
+        title="there is nothing to evaluate on",
+        explanation="""\
+The id that was given is neither that of a plan nor of a run that read anything: there is none such, several begin so,
+or the run ended before it had read an inventory. `fullcount runs` lists runs and plans with their ids.""",
+    ),
+    Code(
+        id="FC684",
+        title="these two proposals select from different collections",
+        explanation="""\
+`diff` says which objects enter and which leave a selection, so both proposals must select from the same resource by the
+same key. These do not; every object of one would leave and every object of the other enter, which says nothing about an
+edit.""",
+    ),
+)

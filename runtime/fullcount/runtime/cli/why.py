@@ -1,0 +1,41 @@
+"""`fullcount why PLAN OBJECT` and `why-not`: the rule as a tree, the facts behind each part, and what would flip it.
+
+Both answer the same question, each as a person comes to ask it; what became of the object is the first word of either.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from fullcount.runtime.cli.options import AsJson, PlanId
+
+ObjectKey = Annotated[
+    str, typer.Argument(metavar="OBJECT", help="The key of an object; a JSON list if the key has several fields.")
+]
+
+
+def why(plan: PlanId, key: ObjectKey, as_json: AsJson = False) -> None:
+    """Explain why a plan selects an object, and what would flip that."""
+    _explain(plan, key, as_json=as_json)
+
+
+def why_not(plan: PlanId, key: ObjectKey, as_json: AsJson = False) -> None:
+    """Explain why a plan does not select an object, and what would flip that."""
+    _explain(plan, key, as_json=as_json)
+
+
+def _explain(plan: str, key: str, *, as_json: bool) -> None:
+    from fullcount.runtime.cli.screen import show_json
+    from fullcount.runtime.cli.session import session
+    from fullcount.runtime.understand.explain import explain
+    from fullcount.runtime.understand.explain_text import explanation_json, explanation_lines
+
+    with session() as here:
+        stored = here.store.load_plan(plan)
+        found = explain(stored.document, here.engine.snapshots, key, here.workspace.exemptions)
+    if as_json:
+        show_json(explanation_json(found))
+    else:
+        typer.echo("\n".join(explanation_lines(found)))

@@ -1,0 +1,1 @@
+"""Understanding a rule: why an object is or isn't selected, what would flip it, what an edit changes."""

@@ -1,0 +1,307 @@
+"""Syntax trees written down: as tokens, and as text with anything between the tokens that may stand there.
+
+It knows the grammar and nothing of the parser, the builder or the formatter, so that these can be held against it.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterable, Sequence
+from itertools import cycle
+
+from fullcount.dsl import tree
+from fullcount.dsl.literals import DURATIONS, SIZES
+
+_LEVELS = {"or": 1, "and": 2, "+": 6, "-": 6, "*": 7, "/": 7}
+_COMPARISON, _NEGATION, _ELSE, _NEGATIVE, _POSTFIX, _INDEXABLE = 4, 3, 5, 8, 9, 10
+
+
+def _level(each: tree.Expr) -> int:
+    match each:
+        case tree.Binary(operator=operator):
+            return _LEVELS.get(operator, _COMPARISON)
+        case tree.Unary(operator="not"):
+            return _NEGATION
+        case tree.Unary():
+            return _NEGATIVE
+        case tree.StateTest():
+            return _COMPARISON
+        case tree.Else():
+            return _ELSE
+        case tree.Quantified() | tree.AggregateExpr():
+            return _POSTFIX
+        case _:
+            return _INDEXABLE
+
+
+def _at(each: tree.Expr, level: int) -> list[str]:
+    """Return the tokens of an operand, in parentheses if it binds less than its place needs."""
+    tokens = expression_tokens(each)
+    return tokens if _level(each) >= level else ["(", *tokens, ")"]
+
+
+def expression_tokens(each: tree.Expr) -> list[str]:
+    """Return an expression as tokens."""
+    match each:
+        case tree.Literal():
+            return [_spelled(each)]
+        case tree.Now():
+            return ["now"]
+        case tree.Never():
+            return ["never"]
+        case tree.All():
+            return ["all"]
+        case tree.Reference(parts=parts):
+            return _path(parts)
+        case tree.ListLiteral(items=items):
+            return ["[", *_separated(map(expression_tokens, items)), "]"]
+        case tree.Call(function=function, arguments=arguments):
+            return [function.text, "(", *_separated(map(expression_tokens, arguments)), ")"]
+        case tree.Index(target=target, key=key):
+            return [*_at(target, _INDEXABLE), "[", *expression_tokens(key), "]"]
+        case tree.Quantified(quantifier=word):
+            return _over(word, each)
+        case tree.AggregateExpr(function=word, of=of):
+            return [*_over(word, each), *([] if of is None else ["of", *_at(of, _POSTFIX)])]
+        case _:
+            return _operator_tokens(each)
+
+
+def _operator_tokens(each: tree.Expr) -> list[str]:
+    match each:
+        case tree.Unary(operator="not", operand=operand):
+            return ["not", *_at(operand, _NEGATION)]
+        case tree.Unary(operand=operand):
+            return ["-", *_at(operand, _NEGATIVE)]
+        case tree.StateTest(operand=operand, state=state):
+            return [*_at(operand, _ELSE), "is", state]
+        case tree.Else(operand=operand, fallback=fallback):
+            return [*_at(operand, _LEVELS["+"]), "else", *_at(fallback, _ELSE)]
+        case tree.Binary(operator=operator, left=left, right=right):
+            level = _level(each)
+            beside = (_ELSE, _ELSE) if level == _COMPARISON else (level, level + 1)
+            return [*_at(left, beside[0]), *operator.split(" "), *_at(right, beside[1])]
+        case _:
+            raise TypeError(f"{type(each).__name__} has no tokens yet: teach this module to write it")
+
+
+def _over(word: str, each: tree.Quantified | tree.AggregateExpr) -> list[str]:
+    return [word, each.inventory.text, "as", each.row.text, "where", "(", *expression_tokens(each.where), ")"]
+
+
+def _path(parts: Sequence[tree.Name]) -> list[str]:
+    return [token for part in parts for token in (".", part.text)][1:]
+
+
+def _separated(items: Iterable[list[str]]) -> list[str]:
+    return [token for item in items for token in (",", *item)][1:]
+
+
+def _scaled_text(value: int, units: dict[str, int], space: str) -> str:
+    """Write an amount in the largest unit that leaves it whole."""
+    unit = max((unit for unit in units if value % units[unit] == 0), key=units.__getitem__)
+    return f"{value // units[unit]}{space}{unit}"
+
+
+def _spelled(each: tree.Literal) -> str:
+    value = each.value
+    match each.kind:
+        case "text":
+            return _quoted(str(value))
+        case "bool":
+            return "true" if value else "false"
+        case "duration":
+            return _scaled_text(int(value), DURATIONS, "")
+        case "size":
+            return _scaled_text(int(value), SIZES, " ")
+        case "percent":
+            return f"{value}%"
+        case "date":
+            return _date(int(value))
+        case "timestamp":
+            seconds = int(value) // 1_000_000
+            clock = f"{seconds // 3600 % 24:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+            return f"{_date(seconds // 86_400)}T{clock}Z"
+        case _:
+            return str(value)
+
+
+def _date(days: int) -> str:
+    return str(datetime.date(1970, 1, 1) + datetime.timedelta(days=days))
+
+
+_ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t"}
+
+
+def _quoted(value: str) -> str:
+    return '"' + "".join(_escaped(char) for char in value) + '"'
+
+
+def _escaped(char: str) -> str:
+    if char in _ESCAPES:
+        return _ESCAPES[char]
+    return char if " " <= char <= "~" or char == "é" else f"\\u{{{ord(char):x}}}"
+
+
+def _type(each: tree.TypeName) -> list[str]:
+    tokens = [each.name]
+    if each.arguments:
+        tokens += ["<", *_separated(map(_type, each.arguments)), ">"]
+    if each.fields:
+        tokens += ["{", *_separated(map(_field, each.fields)), "}"]
+    return [*tokens, *(["?"] if each.optional else [])]
+
+
+def _field(each: tree.FieldDecl) -> list[str]:
+    return [each.name.text, ":", *_type(each.type)]
+
+
+def _duration(value: int) -> str:
+    return _scaled_text(value, DURATIONS, "")
+
+
+def _claim_tokens(claim: tree.ClaimDecl) -> list[str]:
+    match claim.kind:
+        case "fresh":
+            return ["fresh", "within", _duration(int(claim.value))]
+        case "rows":
+            return ["rows", "at", "least", str(claim.value)]
+        case "change":
+            return ["change", "at", "most", f"{claim.value}%"]
+        case "count":
+            return ["count", "agrees", "with", *_path(claim.agrees.parts)]
+        case "complete":
+            return ["complete"]
+        case kind:
+            return [kind, str(claim.value)]
+
+
+def _operation(each: tree.OperationCall) -> list[str]:
+    arguments = ([a.name.text, ":", *expression_tokens(a.value)] for a in each.arguments)
+    return [*_path(each.operation.parts), "(", *_separated(arguments), ")"]
+
+
+def _inventory(each: tree.InventoryDecl) -> list[list[str]]:
+    key = [name.text for name in each.key]
+    clauses = [["key", *(key if len(key) == 1 else ["(", *_separated([name] for name in key), ")"])]]
+    if each.incarnation is not None:
+        clauses.append(["incarnation", each.incarnation.text])
+    clauses.append(["fields", "{", *_separated(map(_field, each.fields)), "}"])
+    if each.scope is not None:
+        clauses.append(["scope", *expression_tokens(each.scope)])
+    if each.deadline is not None:
+        clauses.append(["deadline", _duration(each.deadline)])
+    return [*clauses, *(["expect", *expression_tokens(expect)] for expect in each.expects)]
+
+
+def _propose(each: tree.ProposeDecl) -> list[list[str]]:
+    clauses = [["where", *expression_tokens(each.where)]]
+    for exempted in each.excepts:
+        if exempted.list_name is not None:
+            clauses.append(["except", "in", exempted.list_name.text])
+        else:
+            clauses.append(["except", "when", *expression_tokens(exempted.condition)])
+    if each.limit is not None:
+        halves = [*([] if each.limit.count is None else [str(each.limit.count)])]
+        halves += [] if each.limit.percent is None else [f"{each.limit.percent}%"]
+        clauses.append(["limit", *_separated([half] for half in halves)])
+    if each.show:
+        clauses.append(["show", *_separated(map(expression_tokens, each.show))])
+    return clauses
+
+
+def _approve(each: tree.ApproveDecl) -> list[list[str]]:
+    rules = [
+        [str(q.count), "of", "role", _quoted(q.role), *(["not", "by", "author"] if q.not_by_author else [])]
+        for q in each.quorums
+    ]
+    return [*rules, *([] if each.expires is None else [["expires", "after", _duration(each.expires)]])]
+
+
+def _act(each: tree.ActDecl) -> list[list[str]]:
+    clauses = []
+    if each.undo is not None:
+        clauses.append(["undo", *_operation(each.undo)])
+    if each.rate is not None:
+        clauses.append(["rate", str(each.rate.count), "per", each.rate.per])
+    if each.concurrency is not None:
+        clauses.append(["concurrency", str(each.concurrency)])
+    if each.stop is not None:
+        halves = [] if each.stop.failures is None else [[str(each.stop.failures), "failures"]]
+        halves += [] if each.stop.percent is None else [[f"{each.stop.percent}%"]]
+        clauses.append(["stop", "after", *[token for half in halves for token in ("or", *half)][1:]])
+    return clauses
+
+
+def _schedule(each: tree.ScheduleClause) -> list[str]:
+    when = ["cron", _quoted(each.cron)] if each.cron is not None else ["every", _duration(each.every)]
+    zone = [] if each.timezone is None else ["timezone", _quoted(each.timezone)]
+    late = [] if each.catch_up is None else ["catch", "up", "within", _duration(each.catch_up)]
+    return ["schedule", *when, *zone, *late]
+
+
+def _braced(head: list[str], clauses: list[list[str]]) -> list[str]:
+    return [*head, "{", *(token for clause in clauses for token in clause), "}"]
+
+
+def _workflow(each: tree.Workflow) -> list[str]:
+    clauses = []
+    clauses += [] if each.describe is None else [["describe", _quoted(each.describe)]]
+    clauses += [] if each.owner is None else [["owner", _quoted(each.owner)]]
+    clauses += [] if each.schedule is None else [_schedule(each.schedule)]
+    for param in each.params:
+        default = [] if param.default is None else ["=", *expression_tokens(param.default)]
+        clauses.append(["param", param.name.text, ":", *_type(param.type), *default])
+    for inventory in each.inventories:
+        head = ["inventory", inventory.name.text, "from", *_path(inventory.resource.parts)]
+        clauses.append(_braced(head, _inventory(inventory)))
+    for verify in each.verifies:
+        claimed = _separated(map(_claim_tokens, verify.claims))
+        clauses.append(_braced(["verify", verify.inventory.text], [claimed]))
+    for proposal in each.proposals:
+        head = ["propose", proposal.name.text, "from", proposal.inventory.text, "as", proposal.row.text]
+        clauses.append(_braced(head, _propose(proposal)))
+    for approval in each.approvals:
+        clauses.append(_braced(["approve", approval.proposal.text], [_separated(_approve(approval))]))
+    for act in each.acts:
+        head = ["act", act.proposal.text, "with", *_operation(act.operation)]
+        clauses.append(_braced(head, _act(act)) if _act(act) else head)
+    return _braced(["workflow", each.name.text], clauses)
+
+
+def tokens_of(file: tree.File) -> list[str]:
+    """Return a file as tokens, without a comma or parenthesis more than it needs."""
+    return [token for each in file.workflows for token in _workflow(each)]
+
+
+# ---------------------------------------------------------------------------------------------- tokens as text
+
+#: What may stand between two tokens. `@` becomes the number of a comment.
+SPACES = (" ", "", "\n", "    ", "\t", "\r\n", "\n\n", "\n\n\n\n")
+COMMENTS = (
+    *[" # note @\n", "#note @  \n", "\n# own @\n", "\n\n  # own @\n\n", "\n# own @\n# own @\n"],
+    " # note @\n  # own @\n",
+)
+_FREE = frozenset("(){}[],")
+
+
+def written(file: tree.File, between: Sequence[str]) -> str:
+    """Write a file down, with the given gaps between its tokens, over and over."""
+    parts: list[str] = []
+    number = 0
+    before = ""
+    for token, gap in zip([*tokens_of(file), ""], cycle(between), strict=False):
+        if gap == "" and not (before in _FREE or token in _FREE or not before):
+            gap = " "
+        for _ in range(gap.count("@")):
+            number += 1
+            gap = gap.replace("@", str(number), 1)
+        parts += [gap, token]
+        before = token
+    return "".join(parts)
+
+
+def comments_in(text: str) -> list[str]:
+    """Return the comments of a text that `written` wrote, in order."""
+    return [found.rstrip() for found in re.findall(r"#\s?(?:note|own) \d+", text)]

@@ -1,0 +1,243 @@
+"""Programs made from the grammar: strategies for whole syntax trees, and for what stands between their tokens.
+
+`files()` draws trees without places, `gaps` white space and comments; `program_text.written` puts the two together. All
+of it knows the grammar and nothing of the parser, the builder or the formatter, so that these can be held against it.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from hypothesis import strategies as st
+from tests.support.program_text import COMMENTS, SPACES
+
+from fullcount.dsl import tree
+from fullcount.dsl.keywords import RESERVED
+from fullcount.dsl.literals import DURATIONS, SIZES
+from fullcount.dsl.source import Span
+
+NOWHERE = Span("made.fcw", 0, 0)
+
+# Fields may be called like a clause or an operator; a name that stands for a value may not.
+ANY_NAMES = ["id", "owner", "last_login", "key", "scope", "where", "fields", "limit", "act", "or", "not", "now", "all"]
+VALUE_NAMES = ["a", "idle", "owner", "key", "workflow", "count", "some", "record_1", "_x", "Team"]
+assert not RESERVED & set(VALUE_NAMES)
+
+
+def _name(text: str) -> tree.Name:
+    return tree.Name(text, NOWHERE)
+
+
+names = st.sampled_from(ANY_NAMES + VALUE_NAMES).map(_name)
+bindings = st.sampled_from(VALUE_NAMES).map(_name)
+dotted = st.lists(names, min_size=1, max_size=3).map(lambda parts: tree.Dotted(tuple(parts), NOWHERE))
+texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=12) | st.sampled_from(
+    ["", "prod", 'a "b" \\ #c\n\t']
+)
+
+
+def _scaled(units: dict[str, int]) -> st.SearchStrategy[int]:
+    return st.builds(lambda number, unit: number * units[unit], st.integers(0, 9999), st.sampled_from(sorted(units)))
+
+
+durations = _scaled(DURATIONS)
+sizes = _scaled(SIZES)
+counts = st.integers(0, 2**63 - 1) | st.integers(0, 200)
+percents = st.decimals(0, 100, places=1) | st.integers(0, 100).map(Decimal)
+
+
+def _literal(kind: str, values: st.SearchStrategy) -> st.SearchStrategy[tree.Literal]:
+    return values.map(lambda value: tree.Literal(kind, value, NOWHERE))
+
+
+amounts = st.one_of(
+    _literal("int", counts),
+    _literal("decimal", st.decimals(0, 10**6, places=2)),
+    _literal("duration", durations),
+    _literal("size", sizes),
+    _literal("percent", percents),
+    _literal("date", st.integers(0, 40_000)),
+    _literal("timestamp", st.integers(0, 4_000_000_000).map(lambda seconds: seconds * 1_000_000)),
+)
+literals = amounts | _literal("text", texts) | _literal("bool", st.booleans())
+references = st.builds(lambda head, rest: tree.Reference((head, *rest), NOWHERE), bindings, st.lists(names, max_size=2))
+leaves = literals | references | st.just(tree.Now(NOWHERE))
+
+
+def _larger(inner: st.SearchStrategy[tree.Expr]) -> st.SearchStrategy[tree.Expr]:
+    items = st.lists(inner, max_size=4).map(tuple)
+    rows = (bindings, bindings, selectors(inner))
+    binary = st.sampled_from(["or", "and", "==", "!=", "<", "<=", ">", ">=", "in", "not in", "+", "-", "*", "/"])
+    return st.one_of(
+        st.builds(lambda op, a, b: tree.Binary(op, a, b, NOWHERE, NOWHERE), binary, inner, inner),
+        st.builds(
+            lambda op, a, b: tree.Binary(op, a, b, NOWHERE, NOWHERE), st.sampled_from(["and", "or"]), inner, inner
+        ),
+        st.builds(lambda op, a: tree.Unary(op, a, NOWHERE), st.sampled_from(["not", "-"]), inner),
+        st.builds(lambda a, s: tree.StateTest(a, s, NOWHERE), inner, st.sampled_from(["present", "absent", "known"])),
+        st.builds(lambda a, b: tree.Else(a, b, NOWHERE), inner, inner | st.just(tree.Never(NOWHERE))),
+        st.builds(lambda a, b: tree.Index(a, b, NOWHERE), inner, inner),
+        st.builds(lambda f, a: tree.Call(f, a, NOWHERE), bindings, items),
+        items.map(lambda found: tree.ListLiteral(found, NOWHERE)),
+        st.builds(lambda q, i, r, w: tree.Quantified(q, i, r, w, NOWHERE), st.sampled_from(["some", "no"]), *rows),
+        st.builds(lambda i, r, w: tree.AggregateExpr("count", i, r, w, None, NOWHERE), *rows),
+        st.builds(
+            lambda f, i, r, w, o: tree.AggregateExpr(f, i, r, w, o, NOWHERE),
+            st.sampled_from(["min", "max", "sum"]),
+            *rows,
+            inner,
+        ),
+    )
+
+
+def conditions(inner: st.SearchStrategy[tree.Expr]) -> st.SearchStrategy[tree.Expr]:
+    """Return expressions that are not a bare `true` or `false`, which no condition may be."""
+    return inner.filter(lambda each: not (isinstance(each, tree.Literal) and each.kind == "bool"))
+
+
+def selectors(inner: st.SearchStrategy[tree.Expr]) -> st.SearchStrategy[tree.Expr]:
+    """Return what may stand after `where`."""
+    return conditions(inner) | st.just(tree.All(NOWHERE))
+
+
+expressions = st.recursive(leaves, _larger, max_leaves=8)
+
+
+def _optional(values: st.SearchStrategy) -> st.SearchStrategy:
+    return st.none() | values
+
+
+def _typed(inner: st.SearchStrategy[tree.TypeName]) -> st.SearchStrategy[tree.TypeName]:
+    arguments = st.lists(inner, min_size=1, max_size=2).map(tuple)
+    fields = st.lists(st.builds(lambda n, t: tree.FieldDecl(n, t, NOWHERE), names, inner), min_size=1, max_size=3)
+    return st.one_of(
+        st.builds(
+            lambda n, a, o: tree.TypeName(n, a, (), o, NOWHERE),
+            st.sampled_from(["list", "map"]),
+            arguments,
+            st.booleans(),
+        ),
+        st.builds(lambda f, o: tree.TypeName("record", (), tuple(f), o, NOWHERE), fields, st.booleans()),
+    )
+
+
+types = st.recursive(
+    st.builds(
+        lambda n, o: tree.TypeName(n, (), (), o, NOWHERE),
+        st.sampled_from(["text", "int", "timestamp", "duration"]),
+        st.booleans(),
+    ),
+    _typed,
+    max_leaves=4,
+)
+fields = st.lists(st.builds(lambda n, t: tree.FieldDecl(n, t, NOWHERE), names, types), min_size=1, max_size=12)
+
+# ---------------------------------------------------------------------------------------------- clauses
+
+schedules = st.builds(
+    lambda cron, every, zone, late: tree.ScheduleClause(
+        cron, None if cron is not None else every, zone, late, NOWHERE, NOWHERE, NOWHERE
+    ),
+    _optional(st.just("0 2 * * *")),
+    durations,
+    _optional(st.just("Europe/Berlin")),
+    _optional(durations),
+)
+params = st.builds(lambda n, t, d: tree.ParamDecl(n, t, d, NOWHERE), bindings, types, _optional(expressions))
+inventories = st.builds(
+    lambda n, r, k, i, f, s, d, e: tree.InventoryDecl(n, r, tuple(k), i, tuple(f), s, d, tuple(e), NOWHERE, NOWHERE),
+    names,
+    dotted,
+    st.lists(names, min_size=1, max_size=3),
+    _optional(names),
+    fields,
+    _optional(conditions(expressions)),
+    _optional(durations),
+    st.lists(expressions, max_size=2),
+)
+
+
+def _claim(kind: str, value: object = None, agrees: tree.Dotted | None = None) -> tree.ClaimDecl:
+    return tree.ClaimDecl(kind, value, agrees, NOWHERE)
+
+
+claims = st.one_of(
+    st.just(_claim("complete")),
+    durations.map(lambda value: _claim("fresh", value)),
+    st.sampled_from(["pinned", "interval"]).map(lambda value: _claim("snapshot", value)),
+    st.just(_claim("visibility", "all")),
+    counts.map(lambda value: _claim("rows", value)),
+    percents.map(lambda value: _claim("change", value)),
+    dotted.map(lambda path: _claim("count", None, path)),
+)
+verifies = st.builds(
+    lambda n, c: tree.VerifyDecl(n, tuple(c), NOWHERE),
+    names,
+    st.lists(claims, min_size=1, max_size=7, unique_by=lambda claim: claim.kind),
+)
+_halves = st.tuples(_optional(counts), _optional(percents)).filter(lambda both: both != (None, None))
+excepts = st.one_of(
+    names.map(lambda n: tree.ExceptDecl(n, None, NOWHERE)),
+    expressions.map(lambda e: tree.ExceptDecl(None, e, NOWHERE)),
+)
+proposals = st.builds(
+    lambda n, i, r, w, x, li, s: tree.ProposeDecl(n, i, r, w, tuple(x), li, tuple(s), NOWHERE, NOWHERE),
+    names,
+    names,
+    bindings,
+    selectors(expressions),
+    st.lists(excepts, max_size=2),
+    _optional(_halves.map(lambda both: tree.LimitDecl(*both, NOWHERE))),
+    st.lists(expressions, max_size=4),
+)
+quorums = st.builds(lambda c, r, n: tree.QuorumDecl(c, r, n, NOWHERE), counts, texts, st.booleans())
+approvals = st.builds(
+    lambda p, q, e: tree.ApproveDecl(p, tuple(q), e, NOWHERE),
+    names,
+    st.lists(quorums, min_size=1, max_size=3),
+    _optional(durations),
+)
+operations = st.builds(
+    lambda o, a: tree.OperationCall(o, tuple(a), NOWHERE),
+    dotted,
+    st.lists(st.builds(lambda n, v: tree.Argument(n, v, NOWHERE), names, expressions), max_size=4),
+)
+acts = st.builds(
+    lambda p, o, u, r, c, s: tree.ActDecl(p, o, u, r, c, s, NOWHERE),
+    names,
+    operations,
+    _optional(operations),
+    _optional(
+        st.builds(lambda c, p: tree.RateDecl(c, p, NOWHERE), counts, st.sampled_from(["second", "minute", "hour"]))
+    ),
+    _optional(counts),
+    _optional(_halves.map(lambda both: tree.StopDecl(*both, NOWHERE))),
+)
+
+
+def _several(strategy: st.SearchStrategy) -> st.SearchStrategy[tuple]:
+    return st.lists(strategy, max_size=2).map(tuple)
+
+
+workflows = st.builds(
+    lambda n, d, o, s, parts: tree.Workflow(n, d, o, s, *parts, NOWHERE),
+    names,
+    _optional(texts),
+    _optional(texts),
+    _optional(schedules),
+    st.tuples(*map(_several, (params, inventories, verifies, proposals, approvals, acts))),
+)
+
+
+def files() -> st.SearchStrategy[tree.File]:
+    """Return trees of whole files, without places and comments."""
+    return st.lists(workflows, max_size=2).map(lambda found: tree.File(tuple(found), (), NOWHERE))
+
+
+# ---------------------------------------------------------------------------------------------- between the tokens
+
+#: From a text with a comment here and there to one with hardly anything else.
+gaps = st.one_of(
+    st.lists(st.sampled_from((*SPACES * 8, *COMMENTS)), min_size=1, max_size=60),
+    st.lists(st.sampled_from((*SPACES, *COMMENTS)), min_size=1, max_size=30),
+)
