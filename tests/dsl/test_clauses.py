@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
-from tests.support.language import codes, file_of, findings, shape, shown, snapshot, underlined, workflow
+from tests.support.language import codes, file_of, findings, shape, shown, snapshot, workflow
 
 from fullcount.dsl import keywords
 
@@ -27,17 +27,10 @@ def _in_workflow(inside: str) -> str:
 
 @pytest.mark.requirement("R41")
 def test_design_sample_is_read_as_the_stored_tree():
-    """The sample of the design, without the clauses of later parts, clause by clause."""
+    """The sample of the design, clause by clause."""
     from tests.support.language import outline
 
     assert outline(file_of(snapshot("design_sample.fcw"))) == snapshot("design_sample.txt")
-
-
-def test_clauses_of_later_parts_are_unknown_each_by_its_line():
-    """`import` is named as unknown, and nothing else is reported."""
-    text = snapshot("design_sample_with_later_clauses.fcw")
-    assert codes(text) == ["FC002"]
-    assert underlined(text) == ["import"]
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def test_part_that_was_unreadable_is_not_called_missing():
     """`key` stands there, broken; it is reported as broken and not as missing too."""
     for old, new in (
         ("key id\n", "key 5\n"),
-        ("fields { id: text, active: bool }", "fields id"),
+        ("fields { id: text, active: bool }", "fields 5"),
         ("where (a.last_login", "where a.b a.c (a.last_login"),
         ('2 of role "iam-admin"', "2 role"),
         ("complete, fresh within 24h, rows at least 100, count agrees with hr.headcount", "complet"),

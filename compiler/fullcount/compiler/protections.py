@@ -18,6 +18,7 @@ from fullcount.compiler.catalog import Catalog, Resource, StaticCatalog
 from fullcount.compiler.environment import Context, Env, Place
 from fullcount.compiler.expressions import Checker
 from fullcount.compiler.inventories import find_resource
+from fullcount.compiler.library import Library
 from fullcount.compiler.names import BoundInventory, Names, unique
 from fullcount.compiler.polarity import Polarity
 from fullcount.compiler.report import error
@@ -129,7 +130,8 @@ def _condition(
     )
     row = decl.row.text
     bound = BoundInventory(named, resource, resource.fields, frozenset())
-    checker = Checker(Context(Names(_NO_WORKFLOW, StaticCatalog({})), source, sink))
+    names = Names(None, StaticCatalog({}), Library())
+    checker = Checker(Context(names, source, sink, {source.name: source}))
     if isinstance(decl.where, tree.All):
         return ir.Const(True, ir.TRUE.type, span=decl.where.span)
     # what is not proven false protects: the condition stands as if negated
@@ -145,8 +147,3 @@ def _condition(
         )
         return None
     return condition
-
-
-_NO_WORKFLOW = tree.Workflow(
-    tree.Name("", ir.NOWHERE), None, None, None, (), (), (), (), (), (), ir.NOWHERE
-)  # protections know no parameters and no inventories

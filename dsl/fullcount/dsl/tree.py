@@ -55,6 +55,14 @@ class FieldDecl:
     span: Span
 
 
+@dataclass(frozen=True, slots=True)
+class FieldSpread:
+    """`...person`: the fields of a record. Alone in a `fields` clause it may be written `fields person`."""
+
+    record: Name
+    span: Span
+
+
 # ---------------------------------------------------------------------------------------------- expressions
 
 
@@ -170,8 +178,22 @@ class Quantified:
 
 
 @dataclass(frozen=True, slots=True)
+class ListTest:
+    """`any a.groups as g where (…)`, `all a.groups as g where (…)`: a test of the items of a list, each called `g`."""
+
+    quantifier: str
+    collection: Expr
+    item: Name
+    where: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class AggregateExpr:
-    """`count people as p where (…)`, `max logins as l where (…) of l.at`. `of` is None only for `count`."""
+    """`count people as p where (…)`, `max logins as l where (…) of l.at`. `of` is None only for `count`.
+
+    `needs`: of how many rows at least the value is known (`max cpu as c where (…) of c.value needs 12`); None: of any.
+    """
 
     function: str
     inventory: Name
@@ -179,6 +201,7 @@ class AggregateExpr:
     where: Expr
     of: Expr | None
     span: Span
+    needs: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +224,7 @@ Expr = (
     | Else
     | Call
     | Quantified
+    | ListTest
     | AggregateExpr
     | All
 )
@@ -243,7 +267,7 @@ class InventoryDecl:
     resource: Dotted
     key: tuple[Name, ...]
     incarnation: Name | None
-    fields: tuple[FieldDecl, ...]
+    fields: tuple[FieldDecl | FieldSpread, ...]
     scope: Expr | None
     deadline: int | None
     expects: tuple[Expr, ...]
@@ -446,6 +470,51 @@ class ProtectDecl:
 
 
 @dataclass(frozen=True, slots=True)
+class Edition:
+    """`edition "2026"`: the version of the language that the file is written in."""
+
+    value: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """`import "lib/people.fcw"`: the records and definitions of another file; the path is relative to this file."""
+
+    path: str
+    span: Span
+    path_span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class RecordDecl:
+    """`record person { id: text, active: bool }`: fields under a name."""
+
+    name: Name
+    fields: tuple[FieldDecl | FieldSpread, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """`last: timestamp?` of a definition."""
+
+    name: Name
+    type: TypeName
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """`define idle(last: timestamp?, made: timestamp) = (last else made) < now - 90d`: an expression under a name."""
+
+    name: Name
+    parameters: tuple[Parameter, ...]
+    body: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Comment:
     """A `#` comment with its text (the `#` included) and place."""
 
@@ -460,4 +529,8 @@ class File:
     workflows: tuple[Workflow, ...]
     comments: tuple[Comment, ...]
     span: Span
+    edition: Edition | None = None
+    imports: tuple[Import, ...] = ()
+    records: tuple[RecordDecl, ...] = ()
+    definitions: tuple[Definition, ...] = ()
     protects: tuple[ProtectDecl, ...] = ()

@@ -107,7 +107,7 @@ async def test_a_slot_does_not_plan_anew_while_a_plan_only_waits_for_its_time(pa
     bench, planned, engine, clock = paused
     path = bench.root / bench.rule(act=WITH_CANARY, schedule="schedule every 1h")
     workspace = Workspace.load(bench.root)
-    made = compile_file(path, workspace.catalog(), workspace.protections)
+    made = compile_file(path, workspace)
     scheduled = Scheduled(made.program.workflows[0], path, current_person().principal, {})
     service = NightlyService(engine, current_person(), lambda: (scheduled,))
     await look(service)  # from here on

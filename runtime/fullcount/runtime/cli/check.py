@@ -22,13 +22,12 @@ from fullcount.runtime.exit_codes import Exit
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from fullcount.compiler.catalog import Catalog
     from fullcount.compiler.pipeline import Compiled
     from fullcount.compiler.program import Workflow
     from fullcount.dsl.diagnostics import Diagnostic, Diagnostics
     from fullcount.dsl.output.places import Root
     from fullcount.dsl.source import Source
-    from fullcount.runtime.workspace.protections import ProtectionFiles
+    from fullcount.runtime.workspace import Workspace
 
 FIRES_SHOWN = 5
 
@@ -72,28 +71,27 @@ def check(
         raise NotUnderstoodError("FC699", "`--unsafe-fixes` changes nothing by itself", help="add `--fix`")
     workspace = Workspace.load(Path.cwd())
     files = workflow_files(paths or places_of(workspace))
-    catalog, protections = workspace.catalog(), workspace.protections
-    results = [_check(path, catalog, protections, fix=fix, unsafe=unsafe_fixes) for path in files]
+    results = [_check(path, workspace, fix=fix, unsafe=unsafe_fixes) for path in files]
     failed = any(each.compiled.diagnostics.has_errors for each in results)
-    held = len(protections.current().declared)
+    held = len(workspace.protections.current().declared)
     _report(results, Format.JSON if as_json else form or Format.TEXT, held=held, failed=failed)
     raise typer.Exit(int(Exit.ERROR if failed else Exit.DONE))
 
 
-def _check(path: Path, catalog: Catalog, protections: ProtectionFiles, *, fix: bool, unsafe: bool) -> _Checked:
+def _check(path: Path, workspace: Workspace, *, fix: bool, unsafe: bool) -> _Checked:
     from fullcount.runtime.workflow_files import compile_text, replace_text, source_of
 
-    source = source_of(path, protections)
-    compiled = compile_text(source, catalog, protections)
+    source = source_of(path, workspace)
+    compiled = compile_text(source, path, workspace)
     if not fix or all(found.fix is None for found in compiled.diagnostics):
         return _Checked(path, source, compiled, ())
     from fullcount.dsl.fixes import fix_all
 
-    fixed = fix_all(source, lambda text: compile_text(text, catalog, protections).diagnostics, unsafe=unsafe)
+    fixed = fix_all(source, lambda text: compile_text(text, path, workspace).diagnostics, unsafe=unsafe)
     if not fixed.applied:
         return _Checked(path, source, compiled, ())
     replace_text(path, fixed.source.text)
-    return _Checked(path, fixed.source, compile_text(fixed.source, catalog, protections), fixed.applied)
+    return _Checked(path, fixed.source, compile_text(fixed.source, path, workspace), fixed.applied)
 
 
 def _report(results: list[_Checked], form: Format, *, held: int, failed: bool) -> None:

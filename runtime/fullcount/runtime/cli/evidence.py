@@ -19,11 +19,10 @@ def evidence(file: WorkflowFile, workflow: WorkflowName = None, as_json: AsJson 
     from fullcount.runtime.workspace import Workspace
 
     workspace = Workspace.load(Path.cwd())
-    catalog, protections = workspace.catalog(), workspace.protections
     if workflow is None:
-        chosen, sources = compiled_workflows(file, catalog, protections)
+        chosen, sources = compiled_workflows(file, workspace)
     else:
-        one, sources = compiled_workflow(file, catalog, workflow, protections)
+        one, sources = compiled_workflow(file, workspace, workflow)
         chosen = (one,)
     found = [evidence for each in chosen for evidence in evidence_of(each, sources)]
     if as_json:

@@ -93,6 +93,17 @@ class Explainer:
                 case _:
                     pass
         if not said:
+            needed = sorted(
+                {
+                    (n.inventory, n.needs)
+                    for n in facts.walk(leaf)
+                    if isinstance(n, ir.Aggregate) and n.needs is not None
+                }
+            )
+            for inventory, least in needed:
+                said = True
+                yield f"{inventory}: fewer than {least:,} rows with a known value"
+        if not said:
             yield f"`{phrase(leaf)}` can't be decided from what was read"
 
     def _lacks_of(self, inventory: str, use: ir.Some | ir.Aggregate) -> Iterator[str]:

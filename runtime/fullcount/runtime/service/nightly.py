@@ -47,11 +47,11 @@ RECENT = 50
 
 @dataclass(frozen=True, slots=True)
 class Scheduled:
-    """A workflow with a schedule, and the file that it came from."""
+    """A workflow with a schedule, and the file that it came from; `authors` wrote it or what it imports."""
 
     workflow: Workflow
     path: Path
-    author: str
+    authors: frozenset[str]
     sources: dict[str, Source]
 
 
@@ -226,7 +226,7 @@ class NightlyService:
             proposal=proposal,
             params=bind_params(scheduled.workflow, {}),
             person=self._person,
-            authors=frozenset({scheduled.author}),
+            authors=scheduled.authors,
             sources=scheduled.sources,
             slot_id=slot_id,
         )
