@@ -17,7 +17,7 @@ ASKED = '2 of role "iam-admin" not by author'
 def found(quorums, *authors, allow=""):
     """Return the findings of a workflow with these quorums; `ops` is 71 and 72, `duty` 71, `on-call` nobody."""
     text = PLAIN.replace("  approve disable", f"{allow}  approve disable").replace(ASKED, quorums)
-    return list(compile_source(Source("tidy.fcw", text), EXAMPLE, frozenset(authors)).diagnostics)
+    return list(compile_source(Source("tidy.fcw", text), EXAMPLE, authors=frozenset(authors)).diagnostics)
 
 
 @pytest.mark.requirement("R24", "R39")

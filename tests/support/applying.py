@@ -18,6 +18,7 @@ from tests.support.acting import Orphans
 from ulid import ULID
 
 from fullcount.compiler.document import workflow_from_document
+from fullcount.compiler.program import Protection
 from fullcount.runtime.act.apply import apply_plan
 from fullcount.runtime.act.context import ApplyContext, ApplyReport
 from fullcount.runtime.act.undo import undo_plan
@@ -33,6 +34,7 @@ from fullcount.runtime.plan.build import PlanInputs, build_plan
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import RunKind, StoredPlan
 from fullcount.runtime.workspace.exemptions import Exemption
+from fullcount.runtime.workspace.freezes import Freeze
 
 ANA, BO = Person(70001, "ana"), Person(70002, "bo")
 ROLES = {"iam-admin": ("uid:70001", "uid:70002")}
@@ -63,6 +65,9 @@ class Stage:
         self.snapshots = SnapshotStore(folder / "snapshots")
         self.lists: dict[str, tuple[Exemption, ...]] = {"exemptions": ()}
         self.roles: dict[str, tuple[str, ...]] = dict(ROLES)
+        self.protections: tuple[Protection, ...] = ()
+        """What the workspace protects by now."""
+        self.freezes: tuple[Freeze, ...] = ()
         self.versions = {"engine": ENGINE, "fake": "1"}
 
     @property
@@ -151,6 +156,8 @@ class Stage:
             snapshots=self.snapshots,
             exemptions=lambda name: self.lists[name],
             roles=lambda: self.roles,
+            protections=lambda: self.protections,
+            freezes=lambda: self.freezes,
             versions=self.versions,
             clock=self.world.clock,
             monotonic=self.world.clock.monotonic,

@@ -79,7 +79,7 @@ async def test_an_approver_who_left_the_role_stands_behind_nothing(tmp_path):
     for left in ({"iam-admin": ("uid:70002", "uid:70003")}, {"iam-admin": ()}, {}, {"iam-admin": ("no-such-user",)}):
         stage.roles = left
         report = await stage.apply(plan)
-        assert (report.exit, report.stopped_by.code) == (Exit.REFUSED_BY_POLICY, "FC774")
+        assert (report.exit, report.stopped_by.code) == (Exit.REFUSED_BY_POLICY, "FC779")
         assert stage.source.effects == []
     stage.roles = {"iam-admin": ("uid:70002", "uid:70003")}
     report = await stage.apply(plan)
@@ -98,7 +98,7 @@ async def test_an_approver_who_leaves_the_role_meanwhile_ends_the_apply(tmp_path
         stage.roles = {"iam-admin": ("uid:70002",)}
 
     report = await stage.apply(plan, progress=left)
-    assert (report.exit, report.stopped_by.code) == (Exit.REFUSED_BY_POLICY, "FC774")
+    assert (report.exit, report.stopped_by.code) == (Exit.REFUSED_BY_POLICY, "FC779")
     assert 0 < report.counts[Outcome.DONE] < 120
     assert report.counts[Outcome.DONE] == len(locked(stage))
 

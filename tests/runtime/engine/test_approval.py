@@ -82,7 +82,7 @@ def test_approver_who_left_the_role_no_longer_counts_and_every_screen_says_so(be
     ended = bench.run("apply", planned["plan_id"], "--json")
     assert ended.exit == POLICY
     (finding,) = [f for r in ended.json["refusals"] for f in r["findings"]]
-    assert (finding["code"], f"uid:{bench.uid}" in finding["message"]) == ("FC774", True)
+    assert (finding["code"], f"uid:{bench.uid}" in finding["message"]) == ("FC779", True)
     assert bench.target() == before
     assert "intents" not in bench.journal()
     shown = bench.run("show", planned["plan_id"])

@@ -195,7 +195,7 @@ def test_an_approval_that_no_longer_holds_starts_no_act():
     wanted = Approved(proposal="disable", quorums=(quorum,), expires=HOUR)
     for approved in (True, False):
         (finding,) = unmet(wanted, Status(approved=approved, broken="ana left"), AT)
-        assert (finding.code, "ana left" in finding.message) == ("FC774", True)
+        assert (finding.code, "ana left" in finding.message) == ("FC779", True)
 
 
 def test_an_approval_needs_a_plan_of_its_own_proposal():

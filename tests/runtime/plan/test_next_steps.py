@@ -37,7 +37,7 @@ def test_a_cause_that_stays_never_says_that_the_same_plan_goes_on(code):
     assert steps(code, "plan again", not_started=4) == ("plan again",)
 
 
-@pytest.mark.parametrize("code", ["FC720", "FC755", "FC762", "FC774", "SOURCE_UNAVAILABLE"])
+@pytest.mark.parametrize("code", ["FC720", "FC755", "FC762", "FC779", "SOURCE_UNAVAILABLE"])
 def test_a_cause_that_passes_is_followed_by_the_command_that_goes_on(code):
     """First its own way on, then the same plan; what is left is counted."""
     first, then = steps(code, "see to it", not_started=4, unknown=1)
@@ -79,4 +79,15 @@ def test_an_undo_goes_on_as_an_undo():
 
 def test_the_plan_is_named_where_a_way_on_has_a_place_for_it():
     """Commands can be copied as they stand."""
-    assert steps("FC774", "approve it: `fullcount approve PLAN`", not_started=1)[0].endswith(f"approve {PLAN}`")
+    assert steps("FC779", "approve it: `fullcount approve PLAN`", not_started=1)[0].endswith(f"approve {PLAN}`")
+
+
+def test_a_run_that_is_paused_names_the_instant_from_which_it_goes_on():
+    """Before that instant the same command would only pause again."""
+    stopped = Finding(code="FC774", message="outside of its window", ways_on=("apply again then",))
+    (only,) = next_steps(
+        PLAN, verb="apply", stopped_by=stopped, not_started=4, unknown=0, left_alone=0, planned=10,
+        resumes="from Tue 2026-12-01 08:00 UTC on",
+    )  # fmt: skip
+    assert only.startswith("from Tue 2026-12-01 08:00 UTC on go on where it stopped (4 not started)")
+    assert only.endswith(f"fullcount apply {PLAN}")

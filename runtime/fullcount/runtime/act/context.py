@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from fullcount.compiler.catalog import Resource
-from fullcount.compiler.program import Workflow
+from fullcount.compiler.program import Protection, Workflow
 from fullcount.runtime.act.moved import Moved
 from fullcount.runtime.approve.identity import Person
 from fullcount.runtime.connectors.base import Outcome, SourceActor, SourceReader
@@ -24,6 +24,7 @@ from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import StoredPlan
 from fullcount.runtime.workspace.exemptions import Exemption
+from fullcount.runtime.workspace.freezes import Freeze
 
 LEASE_TIME = timedelta(seconds=30)
 """How long a run that died keeps others from going on with its plan."""
@@ -31,6 +32,11 @@ LEASE_TIME = timedelta(seconds=30)
 
 class SnapshotFiles(Protocol):
     """Where stored snapshots are found."""
+
+    @property
+    def root(self) -> Path:
+        """The folder of all of them."""
+        ...
 
     def path(self, digest: str) -> Path:
         """Return the checked file of a digest. Raises when it is missing or was changed."""
@@ -51,11 +57,12 @@ class StopSignal:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run has come, for people who wait."""
+    """How far a run has come, for people who wait. `waits_until`: it waits for its canary."""
 
     finished: int
     planned: int
     counts: Mapping[Outcome, int]
+    waits_until: datetime | None = None
 
 
 def _utc_now() -> datetime:
@@ -67,8 +74,9 @@ class ApplyContext:
     """Everything that applying or undoing one plan needs.
 
     `workflow` is the one of the plan's own program. `resources` are by source and name. `versions` are those running
-    now: `engine`, and each source's connector by source name. `exemptions` reads a list anew at each call and raises
-    when it can't; `roles` does so for who is in which role. `stop` asks the run to stop.
+    now: `engine`, and each source's connector by source name. `exemptions` reads a list anew at each call, `roles` who
+    is in which role, `protections` what the workspace protects of the plan's base inventory, `freezes` when nothing may
+    be done; each raises when it can't. `stop` asks the run to stop.
     """
 
     store: Store
@@ -81,6 +89,8 @@ class ApplyContext:
     snapshots: SnapshotFiles
     exemptions: Callable[[str], Sequence[Exemption]]
     roles: Callable[[], Mapping[str, Sequence[str]]]
+    protections: Callable[[], tuple[Protection, ...]]
+    freezes: Callable[[], tuple[Freeze, ...]]
     versions: Mapping[str, str]
     clock: Callable[[], datetime] = _utc_now
     monotonic: Callable[[], float] = time.monotonic
@@ -111,6 +121,7 @@ class ApplyReport:
 
     `candidates` is what the counts must add up to: the plan's rows, or for an undo the objects that were acted on.
     `stopped_by` says why it did not go on to the end, or did not begin. `repeated`: everything had been done before.
+    `resumes_at`: it is only paused, and can be gone on with from then on.
     """
 
     plan_id: str
@@ -121,6 +132,7 @@ class ApplyReport:
     exit: Exit
     stopped_by: Finding | None = None
     repeated: bool = False
+    resumes_at: datetime | None = None
 
     @property
     def moved(self) -> tuple[RowOutcome, ...]:

@@ -82,6 +82,7 @@ def whole_digest(stored: StoredPlan, given: str) -> str:
 
 
 def _asked(engine: Engine, stored: StoredPlan, person: Person) -> str:
+    from fullcount.runtime.plan.digest import SHORTEST, digest_begins
     from fullcount.runtime.workflow_files import UsageError
 
     if not sys.stdin.isatty():
@@ -99,7 +100,9 @@ def _asked(engine: Engine, stored: StoredPlan, person: Person) -> str:
         typed: str = typer.prompt("to approve exactly this plan, type its digest", default="", show_default=False)
     except typer.Abort:
         typed = ""
-    if whole_digest(stored, typed.strip()) != stored.document.digest:
+    begins = digest_begins(typed)
+    whole = stored.document.digest.removeprefix("sha256:")
+    if begins is None or len(begins) < SHORTEST or not whole.startswith(begins):
         raise UsageError("FC696", "that is not this plan's digest; nothing was approved", help="type it as it is shown")
     return typed.strip()
 

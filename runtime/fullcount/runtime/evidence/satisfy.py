@@ -196,7 +196,7 @@ def _approved(requirement: Approved, evidence: Produced, at: datetime) -> tuple[
         return (_not_approved(f"nobody was asked about `{requirement.proposal}`", evidence),)
     if evidence.broken is not None:
         message = f"the approval of `{requirement.proposal}` no longer holds: {evidence.broken}"
-        return (Finding(code="FC774", message=message, ways_on=(_anew(evidence),)),)
+        return (Finding(code="FC779", message=message, ways_on=(_anew(evidence),)),)
     if not evidence.approved:
         return (_not_approved(f"`{requirement.proposal}` is not approved", evidence),)
     if evidence.expires_at is None or evidence.expires_at <= at:

@@ -36,13 +36,18 @@ def next_steps(
     unknown: int,
     left_alone: int,
     planned: int,
+    resumes: str | None = None,
 ) -> tuple[str, ...]:
     """Return what to do, in order; nothing when there is nothing left to do.
 
-    `verb`: `apply` or `undo`; `left_alone`: how many were refused or failed, for good as far as this plan goes.
+    `verb`: `apply` or `undo`; `left_alone`: how many were refused or failed, for good as far as this plan goes;
+    `resumes`: from when on a run that is only paused can be gone on with.
     """
     if stopped_by is not None and stopped_by.code == INVALID:
         return stopped_by.ways_on
+    if resumes is not None:
+        going_on = _goes_on(not_started, unknown, planned)
+        return (f"{resumes} {going_on}; `fullcount serve` does so by itself   fullcount {verb} {plan_id}",)
     steps: list[str] = []
     if stopped_by is not None and stopped_by.code not in _SAID_BY_GOING_ON:
         steps += [way.replace("PLAN`", f"{plan_id}`") for way in stopped_by.ways_on]

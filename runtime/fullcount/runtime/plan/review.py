@@ -41,6 +41,8 @@ class ReviewStatus:
     """Why an approval that was complete no longer holds."""
     unreachable: str | None = None
     """Why it can't be completed as the roles are now, whoever agrees."""
+    resumes_at: datetime | None = None
+    """From when on an apply of it that is paused can be gone on with."""
 
     @property
     def needed(self) -> int:
@@ -65,6 +67,8 @@ class AppliedView:
     changed: Mapping[str, int] = field(default_factory=dict)
     stopped_by: str | None = None
     next_steps: tuple[str, ...] = ()
+    resumes: str | None = None
+    """When it can be gone on with, if it is only paused."""
     undo_command: str | None = None
     journal_head: str | None = None
     journal_verified: bool | None = None
