@@ -199,7 +199,7 @@ NAMES = (
 def given(bench, bad):
     """Prepare a case: two plans where it speaks of one, then what is wrong; return the arguments."""
     older = newer = None
-    if {"PLAN", "OLDER", "0"} & set(bad.arguments) or bad.arguments[0] in {"show", "apply", "undo"}:
+    if {"PLAN", "OLDER", "0"} & set(bad.arguments) or bad.arguments[0] in {"show", "apply", "undo", "verify"}:
         older = bench.plan()
         bench.sql("directory", "UPDATE accounts SET owner = 'p1' WHERE id = 'a03'")
         newer = bench.plan()

@@ -199,7 +199,8 @@ _STORE: tuple[Code, ...] = (
         "the store can't be used",
         "Everything that is decided or done is recorded first, so without the store nothing happens. The database "
         "can't be opened, read or written, or it is not one of this program.\n\n"
-        "Check the address under `[store]` in fullcount.toml, the rights on the file, and the space on its disk.",
+        "Check the address (`store` under `[workspace]` in fullcount.toml), the rights on the file, and the space on "
+        "its disk.",
     ),
     Code(
         "FC731",
@@ -207,6 +208,15 @@ _STORE: tuple[Code, ...] = (
         "A newer version of the program has changed the tables. This one does not know what they mean now, and "
         "does not guess.\n\n"
         "Use the newer version. An older one can't be gone back to without the backup that was made before.",
+    ),
+    Code(
+        "FC732",
+        "there is no store yet",
+        "Commands that only look make nothing, so without a store they have nothing to look at. In a workspace in "
+        "which nothing was planned that is as it should be.\n\n"
+        "If something was planned here before, the store went away or the address points elsewhere: look at `store` "
+        "under `[workspace]` in fullcount.toml before anything is planned anew, since a new store knows nothing of "
+        "what was approved and done.",
     ),
     Code(
         "FC733",
@@ -221,6 +231,14 @@ _STORE: tuple[Code, ...] = (
         "A planned instant is taken once, run once and finished once. This one was finished or skipped before, or "
         "never taken.\n\n"
         "`fullcount runs` shows what became of it.",
+    ),
+    Code(
+        "FC735",
+        "the store has to be brought up to date first",
+        "It was written by an older version, and its tables are not yet those of this one. Commands that only look "
+        "change nothing, not even that.\n\n"
+        "Any command that writes brings it up to date, such as `fullcount plan FILE` or `fullcount serve`, run by "
+        "somebody who may write to it. Make a backup before: the older version can't use it afterwards.",
     ),
     Code(
         "FC740",

@@ -22,9 +22,9 @@ def show(
     """Show a plan: verdict, evidence, caps, rows, near misses, undecided, digest."""
     from fullcount.runtime.cli import screen
     from fullcount.runtime.cli.reports import review_status, stored_plan_report
-    from fullcount.runtime.cli.session import session
+    from fullcount.runtime.cli.session import reading_session
 
-    with session() as here:
+    with reading_session() as here:
         stored = here.store.load_plan(plan)
         approval = here.engine.approval_status(stored)
     if html is not None:

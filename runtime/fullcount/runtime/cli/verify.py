@@ -24,14 +24,14 @@ def verify(
     """Check the journal's chain, plans, approvals, acts and sums."""
     from fullcount.runtime.cli.layout import wrapped
     from fullcount.runtime.cli.screen import show_json
-    from fullcount.runtime.cli.session import session
+    from fullcount.runtime.cli.session import reading_session
     from fullcount.runtime.journal.export import export_jsonl
     from fullcount.runtime.journal.verify import verify as verify_store
     from fullcount.runtime.text import plain
     from fullcount.runtime.workflow_files import UsageError
 
     noted = None if anchor is None else read_anchor(anchor)
-    with session() as here:
+    with reading_session() as here:
         report = verify_store(here.store, here.engine.snapshots if snapshots else None, anchor=noted)
         if export is not None:
             try:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any
 
 from fullcount.compiler import program
 from fullcount.compiler.document import program_digest, workflow_to_document
@@ -44,9 +44,6 @@ from fullcount.runtime.plan.phrase import call_phrase
 from fullcount.runtime.plan.risk import Assessor
 from fullcount.runtime.plan.sensitivity import sensitivity
 from fullcount.runtime.workspace.exemptions import Exemption
-
-SPILL: Final = ".work"
-"""The folder under the snapshots in which a session may spill."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +80,7 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
     exempt = exemptions_of(workflow, proposal, inputs.exemptions, now.date())
     relations = relations_of(workflow, proposal, inputs.envelopes, inputs.snapshots)
     _fits(inputs)
-    with tables.session(inputs.snapshots.root / SPILL) as connection:
+    with tables.session(inputs.snapshots.root / tables.SPILL) as connection:
         evaluation = Evaluation(connection, workflow, proposal, relations, bindings, exempt.holding)
         counts = evaluation.counts()
         rows, without_call = _rows(inputs, evaluation)

@@ -11,7 +11,6 @@ from fullcount.compiler.types import Kind, Scalar, Type
 from fullcount.compiler.values import Row, Value
 from fullcount.runtime import format as fmt
 from fullcount.runtime.plan import tables
-from fullcount.runtime.plan.build import SPILL
 from fullcount.runtime.plan.cells import NotOfTypeError, from_json
 from fullcount.runtime.text import plain
 from fullcount.runtime.understand.errors import NoAnswerError
@@ -93,6 +92,6 @@ def _close_keys(held: Held, inventory: program.Inventory, key: tuple[Value, ...]
         f" WHERE jaro_winkler_similarity(k, $1) >= {_SIMILAR}"
         f" ORDER BY jaro_winkler_similarity(k, $1) DESC, k LIMIT {_CLOSE}"
     )
-    with tables.session(held.snapshots.root / SPILL) as connection:
+    with tables.session(tables.spill_of_reader(held.snapshots.root)) as connection:
         found = connection.execute(statement, [" / ".join(str(part) for part in key)]).fetchall()
     return [plain(str(name), 60) for (name,) in found]
