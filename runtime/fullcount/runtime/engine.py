@@ -335,7 +335,7 @@ def standing(plan: StoredPlan) -> PlanDocument | Refusal:
     """Return the plan if it still stands, else the refusal that says why it does not."""
     if plan.state is PlanState.SUPERSEDED:
         message = f"the plan `{plan.document.plan_id}` was replaced by a newer one, `{plan.superseded_by}`"
-        found = Finding(code="FC753", message=message, ways_on=(f"fullcount show {plan.superseded_by}",))
+        found = Finding(code="FC710", message=message, ways_on=(f"fullcount show {plan.superseded_by}",))
         return Refusal(stage="propose", ground=Ground.STALE, findings=(found,))
     if plan.state is PlanState.OVER_CAP:
         caps = plan.document.caps
@@ -366,7 +366,7 @@ def exit_of(refusals: Sequence[Refusal]) -> Exit:
         return Exit.REFUSED_BY_EVIDENCE
     if Ground.STALE in grounds:
         return Exit.STALE
-    if any(finding.code == "FC750" for refusal in refusals for finding in refusal.findings):
+    if any(finding.code == "FC707" for refusal in refusals for finding in refusal.findings):
         return Exit.WAITING_FOR_APPROVAL
     return Exit.REFUSED_BY_POLICY
 

@@ -203,7 +203,7 @@ class GroupRunner:
     def _forbidden(self, key: tuple[Any, ...], finding: Finding) -> OutcomeEntry | None:
         if finding.code not in OBJECT_CODES:
             self.stopped_by = finding
-        if finding.code == "FC762":
+        if finding.code == "FC721":
             return None
         return refused(key, finding)
 
