@@ -232,6 +232,15 @@ class Engine:
             raise NothingToApproveError(plan.document.proposal)
         return approvals.give(self.store, plan, declared, self.workspace.roles, person, digest=digest)
 
+    def strike(
+        self, plan: StoredPlan, person: Person, keys: Sequence[tuple[Any, ...]], because: str | None
+    ) -> StoredPlan:
+        """Take rows out of a plan; the rest is a new plan that nobody has approved. Raises `NotListed` and its kin."""
+        declared = approval_of(workflow_from_document(plan.document.program), plan.document.proposal)
+        if declared is None:
+            raise NothingToApproveError(plan.document.proposal)
+        return approvals.strike(self.store, plan, declared, self.workspace.roles, person, keys, because)
+
     def _record_holds(self) -> None:
         """Refuse to act on a record that was changed from outside: approvals, outcomes and halts stand in it."""
         found = verify_record(self.store)

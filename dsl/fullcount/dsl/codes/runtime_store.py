@@ -130,6 +130,17 @@ _PLANS: tuple[Code, ...] = (
     ),
 )
 
+_STRIKES: tuple[Code, ...] = (
+    Code(
+        "FC718",
+        "no row of the plan",
+        "`fullcount strike` takes rows out of a plan, so that nothing is done to them. What was named is none of its "
+        "rows: the plan keeps it anyway, could not decide about it, or does not know it. Nothing was struck at all, "
+        "so that a slip of a key does not look like a strike.\n\n"
+        "`fullcount show PLAN --all` lists the rows with their keys.",
+    ),
+)
+
 _LEDGER: tuple[Code, ...] = (
     Code(
         "FC717",
@@ -149,8 +160,8 @@ _LEDGER: tuple[Code, ...] = (
         "FC721",
         "this run lost its lease",
         "Each run that acts holds a lease on its plan, with a number that only grows. The run was away for longer "
-        "than its lease lives (a suspended machine, a stalled disk), and another may have taken over. It must not write "
-        "any more, so it stops before its next act; this is what keeps an object from being acted on twice.\n\n"
+        "than its lease lives (a suspended machine, a stalled disk), and another may have taken over. It must not "
+        "write any more, so it stops before its next act; this is what keeps an object from being acted on twice.\n\n"
         "Wait for the other run to end, if there is one; then run the same command again: it goes on where things "
         "stand, and resolves what was left open.",
     ),
@@ -263,4 +274,4 @@ _STORE: tuple[Code, ...] = (
     ),
 )
 
-CODES: tuple[Code, ...] = _APPROVALS + _PLANS + _LEDGER + _STORE
+CODES: tuple[Code, ...] = _APPROVALS + _PLANS + _STRIKES + _LEDGER + _STORE

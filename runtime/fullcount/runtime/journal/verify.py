@@ -22,6 +22,7 @@ from fullcount.runtime.journal.entry import Entry, Head, canonical_text, read_ca
 from fullcount.runtime.journal.expected import State
 from fullcount.runtime.journal.replay import replay
 from fullcount.runtime.journal.report import About, Problem, VerifyReport
+from fullcount.runtime.journal.strikes import strike_wrong
 from fullcount.runtime.store import plans, tables
 from fullcount.runtime.store.errors import StoreError
 from fullcount.runtime.store.ledger_rows import idempotency_key
@@ -75,6 +76,12 @@ def _plan_documents(state: State, session: Session) -> None:
         except StoreError as error:
             state.problems.append(Problem(About.PLAN, row.seq, error.message))
             continue
+        try:
+            what = strike_wrong(document, state.struck.get(plan_id), lambda of: plans.load(session, of, now=0).document)
+        except StoreError:
+            what = None  # the plan that it was struck from is damaged, which is said of that one
+        if what is not None:
+            state.problems.append(Problem(About.PLAN, row.seq, what))
         if plans.makers(document) != state.authors.get(plan_id):
             state.problems.append(Problem(About.PLAN, row.seq, f"the plan `{plan_id}` names other authors"))
         listed = {canonical_text(item.key) for item in document.rows}

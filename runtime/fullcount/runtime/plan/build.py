@@ -43,6 +43,7 @@ from fullcount.runtime.plan.exempt import exemptions_of, unused_notes
 from fullcount.runtime.plan.phrase import call_phrase
 from fullcount.runtime.plan.risk import Assessor
 from fullcount.runtime.plan.sensitivity import sensitivity
+from fullcount.runtime.plan.strike import struck_reasons
 from fullcount.runtime.workspace.exemptions import Exemption
 
 
@@ -161,6 +162,7 @@ def _rows(inputs: PlanInputs, evaluation: Evaluation) -> tuple[tuple[PlanRow, ..
         inputs.bindings,
         reversible=call is None or call.reversible,
         seen=None if previous is None else frozenset(_hashable(row.key) for row in previous.rows),
+        struck={} if previous is None else {_hashable(key): why for key, why in struck_reasons(previous).items()},
     )
     rows: list[PlanRow] = []
     without_call: list[UndecidedRow] = []

@@ -19,10 +19,13 @@ from fullcount.runtime.connectors.base import TARGET_FACTS
 from fullcount.runtime.evidence.codes import WARNING_TEXT
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.plan.digest import short_digest
-from fullcount.runtime.plan.document import CertificateDoc, PlanDocument, PlanRow
+from fullcount.runtime.plan.document import CertificateDoc, KeptGroup, PlanDocument, PlanRow
 from fullcount.runtime.plan.review import QuorumView, ReviewStatus
+from fullcount.runtime.plan.strike import struck_groups
 from fullcount.runtime.text import one_line, plain
 
+NAMED = 12
+"""How many objects of a group are named on screens."""
 KEY_WIDTH = 60
 """Longer keys are shortened in the middle on screens; the CSV has them whole."""
 VALUE_WIDTH = 60
@@ -95,6 +98,8 @@ class Summary:
     since: str | None
     undecided: tuple[Group, ...]
     kept: tuple[Group, ...]
+    struck: tuple[str, ...]
+    """Which objects reviewers took out."""
     rule: str
     parameters: tuple[tuple[str, str], ...]
     columns: tuple[str, ...]
@@ -127,8 +132,10 @@ def summarise(doc: PlanDocument, status: ReviewStatus, rows: int | None = None) 
         since=_since(doc),
         undecided=undecided_groups(doc),
         kept=tuple(
-            Group(plain(g.reason), g.count, tuple(fmt.key(key, KEY_WIDTH) for key in g.examples)) for g in doc.kept
+            Group(plain(g.reason), g.count, tuple(fmt.key(key, KEY_WIDTH) for key in g.examples[:NAMED]))
+            for g in doc.kept
         ),
+        struck=tuple(_struck(doc, group) for group in struck_groups(doc)),
         rule=one_line(doc.rule),
         parameters=tuple((plain(name), plain(_word(value))) for name, value in sorted(doc.parameters.items())),
         columns=tuple(_heading(label) for label in labels),
@@ -319,6 +326,13 @@ def _since(doc: PlanDocument) -> str | None:
         f"since {fmt.moment(doc.since.created_at)}:"
         f" {'+' if new > 0 else ''}{fmt.count(new)} new, {'-' if gone > 0 else ''}{fmt.count(gone)} gone"
     )
+
+
+def _struck(doc: PlanDocument, group: KeptGroup) -> str:
+    named = ", ".join(fmt.key(key, KEY_WIDTH) for key in group.examples[:NAMED])
+    rest = group.count - NAMED
+    more = f", {fmt.count(rest)} more (fullcount show {plain(doc.plan_id)} --json)" if rest > 0 else ""
+    return f"{named}{more}"
 
 
 def undecided_groups(doc: PlanDocument) -> tuple[Group, ...]:

@@ -76,6 +76,8 @@ def _facts(doc: PlanDocument, said: Summary) -> Iterator[tuple[str, RenderableTy
         yield "undecided", _reasons(doc.sums.undecided, said.undecided, "yellow")
         yield "", Text(f"fullcount show {said.plan_id} --undecided", style=FAINT)
     yield "kept", _reasons(doc.sums.kept, said.kept)
+    for names in said.struck:
+        yield "struck", Text(names)
     for note in said.notes:
         yield "note", Text(note, style="yellow")
 

@@ -24,7 +24,7 @@ from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.journal.append import locked_head, read_head
 from fullcount.runtime.journal.entry import Head
 from fullcount.runtime.plan.document import CertificateDoc, PlanDocument
-from fullcount.runtime.store import applying, controls, evidence, leases, ledger, plans, rounds, runs, slots
+from fullcount.runtime.store import applying, controls, evidence, leases, ledger, plans, rounds, runs, slots, strikes
 from fullcount.runtime.store.engine import make_engine, writer
 from fullcount.runtime.store.errors import StoreUnavailable
 from fullcount.runtime.store.instants import from_micros, system_micros, to_micros
@@ -208,6 +208,14 @@ class Store:
         """Keep a plan; older plans of its proposal are superseded. Raises `PlanCorrupt`, `PlanRefused`."""
         with self.writing() as tx:
             return plans.save(tx, document)
+
+    def strike_plan(self, plan_id: str, keys: Sequence[tuple[Any, ...]], by: Person, because: str | None) -> StoredPlan:
+        """Keep a plan anew without these rows; the older one is superseded. Called by `approve.approvals.strike`.
+
+        Raises `NotListed`, `PlanNotFound`, `PlanCorrupt`, `PlanRefused`, `PlanStale`.
+        """
+        with self.writing() as tx:
+            return strikes.strike(tx, plan_id, keys, by, because)
 
     def load_plan(self, plan_id: str) -> StoredPlan:
         """Return a plan by its id or an unambiguous beginning of it. Raises `PlanNotFound`, `PlanCorrupt`."""

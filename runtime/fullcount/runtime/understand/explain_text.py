@@ -77,7 +77,8 @@ def _because(found: Explanation) -> Iterator[str]:
         case Because.NO_CALL:
             yield f"undecided: the rule is true, but the act has no value for {'; '.join(words)}"
         case Because.OTHERWISE:
-            yield f"kept: the rule is true for it, and the plan keeps it for one of: {'; '.join(words)}"
+            one_of = "" if len(words) == 1 else "for one of: "
+            yield f"kept: the rule is true for it, and the plan keeps it: {one_of}{'; '.join(words)}"
         case Because.UNKNOWN:
             yield "undecided: the rule is neither true nor false on what was read"
             for word in words:
