@@ -10,7 +10,7 @@ mistake. There is a program only if no phase reported an error. Nothing here doe
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fullcount.compiler import program
 from fullcount.compiler.approvals import check_approvals, unique_acts, warn_one_approver
@@ -20,7 +20,7 @@ from fullcount.compiler.check_types import check_act, check_inventory, check_par
 from fullcount.compiler.direction import infer_uses
 from fullcount.compiler.environment import Context
 from fullcount.compiler.expressions import Checker
-from fullcount.compiler.names import resolve_names, unique
+from fullcount.compiler.names import resolve_names, said_in_two_files, unique
 from fullcount.compiler.promises import read_promises
 from fullcount.compiler.report import error
 from fullcount.compiler.requirements import check_requirements
@@ -35,11 +35,15 @@ from fullcount.dsl.source import Source
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What a compilation gives: a program, or None if a finding is an error. `sources` are the texts by name."""
+    """What a compilation gives: a program, or None if a finding is an error. `sources` are the texts by name.
+
+    `declared` are the names of the file's workflows, checked or not, as they stand there.
+    """
 
     program: program.Program | None
     diagnostics: Diagnostics
     sources: Mapping[str, Source]
+    declared: tuple[tree.Name, ...] = ()
 
 
 def compile_source(source: Source, catalog: Catalog) -> Compiled:
@@ -47,7 +51,7 @@ def compile_source(source: Source, catalog: Catalog) -> Compiled:
     file, sink = parse(source)
     sources = {source.name: source}
     if file is None or sink.has_errors:
-        return Compiled(None, sink, sources)
+        return Compiled(None, sink, sources, () if file is None else _names(file.workflows))
     if len(file.workflows) == 0:
         error(sink, "FC124", "this file declares no workflow", file.span, help="write `workflow name { … }`")
     made = [
@@ -55,7 +59,25 @@ def compile_source(source: Source, catalog: Catalog) -> Compiled:
         for workflow in unique(file.workflows, "workflow", sink)
     ]
     found = allow(source, file.comments, sink)
-    return Compiled(_program(made, found), found, sources)
+    return Compiled(_program(made, found), found, sources, _names(file.workflows))
+
+
+def compiled_together(files: Sequence[Compiled]) -> list[Compiled]:
+    """Return the files of one workspace with what is wrong between them: each workflow has a name of its own."""
+    first: dict[str, tuple[tree.Name, Compiled]] = {}
+    together: list[Compiled] = []
+    for each in files:
+        for name in each.declared:
+            there, other = first.setdefault(name.text, (name, each))
+            if other is not each:
+                said_in_two_files(name, there, each.diagnostics)
+                each = replace(each, program=None, sources={**other.sources, **each.sources})
+        together.append(each)
+    return together
+
+
+def _names(workflows: Sequence[tree.Workflow]) -> tuple[tree.Name, ...]:
+    return tuple(workflow.name for workflow in workflows)
 
 
 def _program(workflows: Sequence[program.Workflow], sink: Diagnostics) -> program.Program | None:

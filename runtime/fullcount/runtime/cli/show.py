@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fullcount.runtime.cli.options import AsJson, PlanId
+from fullcount.runtime.cli.options import AsJson, Force, PlanId
 
 
 def show(
@@ -16,6 +16,7 @@ def show(
     all_rows: Annotated[bool, typer.Option("--all", help="Every row, not only the riskiest.")] = False,
     undecided: Annotated[bool, typer.Option("--undecided", help="The objects that could not be decided.")] = False,
     html: Annotated[Path | None, typer.Option("--html", help="Write the review as one offline file.")] = None,
+    force: Force = False,
     csv: Annotated[bool, typer.Option("--csv", help="Print the rows as CSV.")] = False,
     as_json: AsJson = False,
 ) -> None:
@@ -31,12 +32,13 @@ def show(
         from fullcount.compiler.document import workflow_from_document
         from fullcount.compiler.graph_render import to_svg
         from fullcount.runtime.engine import graph_of, proposal_of
-        from fullcount.runtime.plan.html import render_html
+        from fullcount.runtime.plan.html import is_page, render_html
 
         workflow = workflow_from_document(stored.document.program)
         picture = to_svg(graph_of(workflow, proposal_of(workflow, stored.document.proposal)))
         status = review_status(stored, approval, here.person)
-        screen.write_file(html, render_html(stored.document, status, graph_svg=picture), as_json=as_json)
+        page = render_html(stored.document, status, graph_svg=picture)
+        screen.write_file(html, page, ours=is_page, force=force, as_json=as_json)
     elif as_json:
         screen.show_json({"state": stored.state, "plan": stored.document.model_dump(mode="json")})
     elif csv:
