@@ -167,13 +167,6 @@ NAMES = (
     Bad("page onto a file", ("show", "PLAN", "--html", "fullcount.toml"), USAGE, "FC685", ("--force",)),
     Bad("page onto a workflow", ("show", "PLAN", "--html", FILE), USAGE, "FC685", ("--force",)),
     Bad("picture onto a workflow", ("graph", FILE, "-o", FILE), USAGE, "FC685", ("--force",)),
-    Bad(
-        "picture onto another form",
-        ("graph", FILE, "--format", "json", "-o", "fullcount.toml"),
-        USAGE,
-        "FC685",
-        ("--force",),
-    ),
     Bad("export onto a file", ("verify", "--export", "fullcount.toml"), USAGE, "FC685", ("--force",)),
     Bad("unknown parameter", ("plan", FILE, "--param", "idel=60d"), USAGE, "FC695", ("idle",)),
     Bad("parameter of another type", ("plan", FILE, "--param", "idle=soon"), USAGE, "FC695", ("90d",)),

@@ -18,6 +18,7 @@ from fullcount.runtime import format as fmt
 from fullcount.runtime.connectors.base import TARGET_FACTS
 from fullcount.runtime.evidence.codes import WARNING_TEXT
 from fullcount.runtime.evidence.envelope import Envelope
+from fullcount.runtime.evidence.wording import unusable_fields
 from fullcount.runtime.plan.digest import short_digest
 from fullcount.runtime.plan.document import CertificateDoc, KeptGroup, PlanDocument, PlanRow
 from fullcount.runtime.plan.review import QuorumView, ReviewStatus
@@ -61,6 +62,8 @@ class EvidenceLine:
     """The affirmative sign of the end that was seen."""
     warnings: tuple[str, ...]
     """Warnings that would have blocked the act, had the workflow not accepted them."""
+    refused: tuple[str, ...]
+    """Fields that could not be taken of some objects."""
     notices: tuple[str, ...]
     """Everything else that the source had to say."""
 
@@ -274,6 +277,7 @@ def evidence_lines(doc: PlanDocument) -> list[EvidenceLine]:
             facts=tuple(_facts(held, envelopes.get(held.inventory), doc.created_at)),
             end=plain(held.end_marker),
             warnings=tuple(plain(warning) for warning in held.accepted_warnings),
+            refused=tuple(_refused(envelopes.get(held.inventory))),
             notices=tuple(_notices(envelopes.get(held.inventory))),
         )
         for held in doc.certificates
@@ -294,6 +298,10 @@ def _facts(held: CertificateDoc, envelope: Envelope | None, at: datetime) -> lis
         else:
             facts.append(plain(claim))
     return facts
+
+
+def _refused(envelope: Envelope | None) -> list[str]:
+    return [] if envelope is None else [plain(text) for text in unusable_fields(envelope)]
 
 
 def _notices(envelope: Envelope | None) -> list[str]:

@@ -69,6 +69,8 @@ def _facts(doc: PlanDocument, said: Summary) -> Iterator[tuple[str, RenderableTy
         items += [Text(f"accepted: {warning}", style="yellow") for warning in line.warnings]
         yield label, Flow(items, ", ")
         label = ""
+        for text in line.refused:
+            yield label, Text(f"  {text}", style="yellow")
     yield "caps", Text(said.caps, style="bold red" if doc.caps.exceeded else "")
     if said.since is not None:
         yield "", Text(said.since)
