@@ -2,6 +2,7 @@
 
 import pytest
 from tests.support.catalogs import EXAMPLE
+from tests.support.compiling import loader_of
 
 from fullcount.compiler.pipeline import compile_source
 from fullcount.dsl.codes import CODES, suppressions
@@ -11,20 +12,21 @@ WITH_EXAMPLES = [code for code in CODES.values() if code.id[:3] in {"FC1", "FC2"
 WITH_EXAMPLES += suppressions.CODES
 
 
-def found(text):
-    return [(d.code, str(d.severity)) for d in compile_source(Source("example.fcw", text), EXAMPLE).diagnostics]
+def found(text, files=()):
+    compiled = compile_source(Source("example.fcw", text), EXAMPLE, loader_of(dict(files)))
+    return [(d.code, str(d.severity)) for d in compiled.diagnostics]
 
 
 @pytest.mark.parametrize("code", WITH_EXAMPLES, ids=lambda code: code.id)
 def test_wrong_example_produces_exactly_its_code(code):
     """The wrong example of a code is refused (or warned of) for that reason and no other."""
-    assert set(found(code.wrong)) == {(code.id, str(code.severity))}
+    assert set(found(code.wrong, code.wrong_files or code.files)) == {(code.id, str(code.severity))}
 
 
 @pytest.mark.parametrize("code", WITH_EXAMPLES, ids=lambda code: code.id)
 def test_right_example_compiles_without_a_finding(code):
     """The right example of a code compiles with nothing to say."""
-    assert found(code.right) == []
+    assert found(code.right, code.files) == []
 
 
 @pytest.mark.parametrize("code", WITH_EXAMPLES, ids=lambda code: code.id)

@@ -37,9 +37,26 @@ UNPROVEN = [
     ("some people as p where (p.active)", "some people as p where (p.active and p.id == a.team)"),
     ("(count people as p where (p.active)) < 3", "(count people as p where (p.active)) < 2"),
     ("some people as p where (p.id == a.team)", "some logins as p where (p.id == a.team)"),
+    ('any a.groups as g where (g == "x")', 'all a.groups as g where (g == "x")'),
+    ('any a.groups as g where (g in ["x", "y"])', 'any a.groups as g where (g == "x")'),
+    ('all a.groups as g where (g in ["x", "y"])', 'all a.groups as g where (g == "x")'),
+    (
+        "some accounts as x where (x.locked and some accounts as y where (any x.groups as g where (g == y.id)))",
+        "some accounts as y where (y.locked and some accounts as x where (any x.groups as g where (g == y.id)))",
+    ),
+    (
+        "max logins as l where (l.account == a.id) of l.bytes needs 3 > 1 KiB",
+        "max logins as l where (l.account == a.id) of l.bytes needs 2 > 1 KiB",
+    ),
 ]
 
 PROVEN = [
+    ('any a.groups as g where (g == "x")', 'any a.groups as h where (h in ["x", "y"])'),
+    ('all a.groups as g where (g == "x")', 'all a.groups as h where (h in ["x", "y"])'),
+    (
+        "some accounts as x where (x.locked and any x.groups as g where (g == a.id))",
+        "some accounts as y where (any y.groups as h where (h == a.id))",
+    ),
     ("a.logins < 5", "a.logins < 5"),
     ("a.logins < 5", "a.logins < 6"),
     ("a.logins < 5", "a.logins <= 5"),

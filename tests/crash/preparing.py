@@ -153,6 +153,14 @@ def prepare_sql(folder: Path, objects: int = OBJECTS) -> None:
     (folder / "workflow.fcw").write_text(_SQL_WORKFLOW)
 
 
+def prepare_canary(folder: Path) -> None:
+    """Make the same database; the first twenty of its rows are a canary."""
+    prepare_sql(folder)
+    workflow = folder / "workflow.fcw"
+    text = workflow.read_text()
+    workflow.write_text(text.replace("concurrency 4", "concurrency 4\n    canary 20 then wait 2s"))
+
+
 def sql_changes(folder: Path) -> Counter[str]:
     """Return how often each account was written."""
     with database(folder) as db:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 import pytest
-from tests.support.language import codes, file_of, findings, shape, shown, snapshot, underlined, workflow
+from tests.support.language import codes, file_of, findings, shape, shown, snapshot, workflow
 
 from fullcount.dsl import keywords
 
@@ -27,17 +27,10 @@ def _in_workflow(inside: str) -> str:
 
 @pytest.mark.requirement("R41")
 def test_design_sample_is_read_as_the_stored_tree():
-    """The sample of the design, without the clauses of later parts, clause by clause."""
+    """The sample of the design, clause by clause."""
     from tests.support.language import outline
 
     assert outline(file_of(snapshot("design_sample.fcw"))) == snapshot("design_sample.txt")
-
-
-def test_clauses_of_later_parts_are_unknown_each_by_its_line():
-    """`import`, `keep`, `canary` and `window` are named as unknown, and nothing else is reported."""
-    text = snapshot("design_sample_with_later_clauses.fcw")
-    assert codes(text) == ["FC002"] * 4
-    assert underlined(text) == ["import", "keep", "canary", "window"]
 
 
 @pytest.mark.parametrize(
@@ -128,6 +121,12 @@ def test_count_claim_names_what_it_agrees_with():
         ("limit 0.5%, 50", "LimitDecl(count=50, percent=0.5)"),
         ("except in l except when a.x except in m", "ExceptDecl(list_name=None, condition=a.x)"),
         ("show a.x, a.y + 1", "show=[a.x, (+ a.y int:1)]"),
+        (
+            "keep at least 3 per a.x newest by a.y else a.z",
+            "KeepDecl(count=3, per=a.x, order='newest', by=(else a.y a.z))",
+        ),
+        ("keep at least 1 oldest by a.y show a.x", "KeepDecl(count=1, per=None, order='oldest', by=a.y)"),
+        ("keep at least 1 newest by a.y keep at least 2 per a.x oldest by a.y", "KeepDecl(count=2, per=a.x, "),
     ],
 )
 def test_clause_of_a_proposal_is_read_as(clause: str, expected: str):
@@ -162,11 +161,42 @@ def test_approval_is_read_as(rules: str, expected: str):
         ("stop after 1 failure", "StopDecl(failures=1, percent=None)"),
         ("stop after 3 failures or 1%", "StopDecl(failures=3, percent=1)"),
         ("stop after 1%", "StopDecl(failures=None, percent=1)"),
+        ("canary 5 then wait 15m", "canary=CanaryDecl(count=5, wait=900000000)"),
+        ('window "Mon 09:00-16:00"', "windows=[WindowDecl(text='Mon 09:00-16:00', timezone=None)]"),
+        ('window "a" timezone "UTC" window "b"', "WindowDecl(text='a', timezone='UTC'), WindowDecl(text='b', "),
     ],
 )
 def test_clause_of_an_act_is_read_as(clause: str, expected: str):
     """Each clause of `act`, and none."""
     assert expected in shape(workflow(ACT.format(clause)).acts[0])
+
+
+def test_protection_is_read_as():
+    """Name, resource, row, condition and reason, outside of any workflow."""
+    one, other = "protect p from s.r as a where (a.x)", "protect q from s.r as a where (all)"
+    file = file_of(f'{one} because "b"\nworkflow w {{ }}\n{other} because "c"')
+    first, second = file.protects
+    assert shape(first) == "ProtectDecl(name=p, resource=s.r, row=a, where=a.x, because='b')"
+    assert shape(second.where) == "all"
+    assert [each.name.text for each in file.workflows] == ["w"]
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ('protect p from s.r as a where (a.x) because ""', "FC004"),
+        ('protect p from s.r as a where (a.x) because "  "', "FC004"),
+        ("protect p from s.r as a where (a.x)", "FC001"),
+        ('protect p from s.r as a where a.x because "b"', "FC001"),
+        ('protect p from s.r where (a.x) because "b"', "FC001"),
+        ('protect p from s.r as now where (a.x) because "b"', "FC021"),
+        ('protect p from s.r as a where (true) because "b"', "FC006"),
+        ('workflow w { protect p from s.r as a where (a.x) because "b" }', "FC002"),
+    ],
+)
+def test_protection_without_one_of_its_parts_is_refused(text: str, code: str):
+    """A reason is one of them; and a workflow has no protections of its own."""
+    assert codes(text) == [code]
 
 
 def test_act_needs_no_block():
@@ -234,6 +264,7 @@ def test_spans_of_blocks_and_heads_cover_what_they_name():
         (ACT.format("rate 1 per second rate 2 per second"), "rate"),
         (ACT.format("concurrency 1 concurrency 2"), "concurrency"),
         (ACT.format("stop after 1% stop after 2%"), "stop"),
+        (ACT.format("canary 1 then wait 1m canary 2 then wait 1m"), "canary"),
     ],
 )
 def test_repeated_clause_is_refused_and_points_at_the_first(text: str, clause: str):
@@ -309,10 +340,14 @@ def test_type_that_is_no_record_has_no_fields():
         (VERIFY.format("change at most 20"), "a percentage"),
         (PROPOSE.format("limit 5d"), "a whole number or a percentage"),
         (PROPOSE.format("limit 5.5"), "a whole number or a percentage"),
+        (PROPOSE.format("keep at least 5% newest by a.x"), "a whole number"),
+        (PROPOSE.format("keep at least 5d newest by a.x"), "a whole number"),
         (APPROVE.format('5% of role "r"'), "a whole number"),
         (APPROVE.format('1 of role "r", expires after 3'), "a duration"),
         (ACT.format("rate 5% per second"), "a whole number"),
         (ACT.format("concurrency 4s"), "a whole number"),
+        (ACT.format("canary 5% then wait 1m"), "a whole number"),
+        (ACT.format("canary 5 then wait 15"), "a duration"),
         (ACT.format("stop after 3"), "does not say what it counts"),
         (ACT.format("stop after 3% failures"), "is not a number of failures"),
         (ACT.format("stop after 3d"), "a whole number or a percentage"),
@@ -346,7 +381,7 @@ def test_each_clause_is_suggested_for_its_misspelling(block: str, template: str)
         assert f"did you mean `{word}`?" in found[0].help
 
 
-@pytest.mark.parametrize("word", ["zzz", "backup", "notify", "keep", "window", "canary"])
+@pytest.mark.parametrize("word", ["zzz", "backup", "notify", "retain", "opening", "trial"])
 def test_word_that_is_like_none_gets_the_list_and_no_suggestion(word: str):
     """A suggestion that is far away is worse than none."""
     for template in (INVENTORY, PROPOSE, ACT):

@@ -14,6 +14,11 @@ from fullcount.dsl.parser import parse
 from fullcount.dsl.source import Source
 
 EVERY_KEYWORD = """\
+edition "2026"
+import "lib/x.fcw"
+record r { id: text }
+define f(x: int) = x
+protect payroll from s.r as a where (a.x) because "b"
 workflow w {
   describe "d" owner "o"
   schedule cron "0 2 * * *" timezone "UTC" catch up within 4h
@@ -26,13 +31,19 @@ workflow w {
     where not a.x and a.y in [1] or a.z is present or a.z is absent or a.z is known or a.q else a.r
       or some j as b where (b.x) or no j as b where (b.x) or count j as b where (b.x) > 1
       or min j as b where (b.x) of b.y > 1 or max j as b where (b.x) of b.y > 1 or sum j as b where (b.x) of b.y > 1
+      or avg j as b where (b.x) of b.y needs 12 > 1
+      or any a.l as t where (t == 1) or all a.l as t where (t == 1)
     except in exemptions
     except when a.x
+    keep at least 3 per a.x newest by a.y
+    keep at least 3 oldest by a.y
     limit 5
     show a.x
   }
   approve p { 2 of role "r" not by author, expires after 3d }
-  act p with s.op(id: a.id) { undo s.op(id: a.id) rate 1 per second concurrency 1 stop after 3 failures }
+  act p with s.op(id: a.id) { undo s.op(id: a.id) rate 1 per second concurrency 1 stop after 3 failures
+    canary 5 then wait 15m
+    window "a" timezone "UTC" }
   act q with s.op(id: a.id) { rate 1 per minute }
   act r with s.op(id: a.id) { rate 1 per hour }
 }
@@ -124,6 +135,18 @@ def test_keyword_can_name_a_parameter_a_row_and_a_function(word: str):
     assert shape(built.proposals[0].where) == f"(< {word}.x {word}({word}))"
 
 
+@pytest.mark.parametrize("word", FREE_WORDS)
+def test_keyword_can_name_a_definition_its_parameter_and_a_record(word: str):
+    """Behind `define`, `record` and `...` only a name can stand."""
+    file = file_of(
+        f"record {word} {{ {word}: text, ...{word} }}\ndefine {word}({word}: int) = {word} > {word}({word})\n"
+        f"workflow {word} {{ inventory i from s.r {{ key id fields {word} }} }}"
+    )
+    assert file.records[0].name.text == file.definitions[0].name.text == word
+    assert shape(file.definitions[0].body) == f"(> {word} {word}({word}))"
+    assert shape(file.workflows[0].inventories[0].fields) == f"[FieldSpread(record={word})]"
+
+
 @pytest.mark.parametrize("word", WORDS)
 def test_keyword_can_name_the_inventory_of_a_quantifier(word: str):
     """`some owner as o where (…)` reads `owner` as the inventory of that name."""
@@ -144,6 +167,8 @@ def test_quantifier_word_with_a_comment_before_its_inventory_is_still_a_quantifi
     "text",
     [
         "workflow w {{ param {word}: int = 5 }}",
+        "define {word}(x: int) = x",
+        "define f({word}: int) = 1",
         "workflow w {{ propose p from i as {word} {{ where all }} }}",
         "workflow w {{ propose p from i as a {{ where no people as {word} where (a.x) }} }}",
     ],

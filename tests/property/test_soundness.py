@@ -2,8 +2,9 @@
 
 For every world W, every faithful partial view V of it (rows missing, scans cut, fields masked by any of the five states
 that are not knowledge) and every rule: `selected(V) ⊆ selected(W)`. And stronger: whatever V answers with true or
-false, W answers the same, for each object and each of the three tests (scope, rule, exemptions). Generators are in
-`tests/support/worlds.py`. If this test finds a rule that breaks it, the lowering is wrong, or the meaning in `ir.py`.
+false, W answers the same, for each object and each test (scope, rule, exemptions, protections, floors). Generators are
+in `tests/support/worlds.py`. If this test finds a rule that breaks it, the lowering is wrong, or the meaning in
+`ir.py`.
 """
 
 from __future__ import annotations
@@ -96,6 +97,16 @@ def _exemptions_that_are_unknown_do_not_keep(case: Case) -> Verdicts:
     return {row_id: replace(v, excepted=bool(v.excepted)) for row_id, v in found.items()}
 
 
+def _protections_that_are_unknown_do_not_keep(case: Case) -> Verdicts:
+    found = verdicts(case.rule, case.view)
+    return {row_id: replace(v, protected=bool(v.protected)) for row_id, v in found.items()}
+
+
+def _a_place_that_is_unknown_is_the_last_of_its_group(case: Case) -> Verdicts:
+    found = verdicts(case.rule, case.view)
+    return {row_id: replace(v, floor=bool(v.floor)) for row_id, v in found.items()}
+
+
 def _empty_answer_taken_as_unread_scope_without_rows(case: Case) -> Verdicts:
     view = {name: Related(r.rows, r.complete or not r.rows) for name, r in case.view.items()}
     return verdicts(case.rule, view)
@@ -108,6 +119,8 @@ def _empty_answer_taken_as_unread_scope_without_rows(case: Case) -> Verdicts:
         _unknown_fields_read_as_absent,
         _unknown_tests_taken_as_false,
         _exemptions_that_are_unknown_do_not_keep,
+        _protections_that_are_unknown_do_not_keep,
+        _a_place_that_is_unknown_is_the_last_of_its_group,
         _empty_answer_taken_as_unread_scope_without_rows,
     ],
 )

@@ -8,7 +8,7 @@ row = world.planned("a1")              # the account as it is now, as a plan wou
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -28,7 +28,7 @@ from fullcount.compiler import ir, program
 from fullcount.compiler.catalog import Resource
 from fullcount.compiler.claims import Complete, Direction, Fresh, Snapshot, Visible
 from fullcount.compiler.lower.world import Bindings, Equal, Related
-from fullcount.compiler.types import BOOL, DURATION, TEXT
+from fullcount.compiler.types import BOOL, DURATION, TEXT, FieldType, Type
 from fullcount.compiler.values import FieldState, Row
 from fullcount.runtime.act.recheck import Planned, Rechecker, Stored, Surroundings, fields_to_read
 
@@ -121,6 +121,8 @@ class Orphans:
         *,
         rule: ir.Expr | None = None,
         excepts: Iterable[program.Exemption] = (),
+        protections: Iterable[program.Protection] = (),
+        keeps: Iterable[program.Keep] = (),
         operation: str = "update",
         arguments: dict[str, ir.Expr] | None = None,
         undo: bool = True,
@@ -128,6 +130,9 @@ class Orphans:
         concurrency: int = 4,
         stop: program.Stop | None = None,
         limit: program.Limit | None = None,
+        windows: Iterable[program.Window] = (),
+        canary: program.Canary | None = None,
+        verify_age: int = 1,
         quorum: int = 1,
     ) -> program.Workflow:
         a = self.accounts
@@ -154,6 +159,8 @@ class Orphans:
                 program.Use("people", Direction.ABSENCE, (Complete(), Snapshot(), Visible(), Fresh(None))),
             ),
             where_text="idle and no active owner",
+            protections=tuple(protections),
+            keeps=tuple(keeps),
         )
         return program.Workflow(
             name="disable_orphans",
@@ -163,7 +170,7 @@ class Orphans:
             params=(program.Param("idle", DURATION, 90 * DAY),),
             inventories={"accounts": inventory, "people": people},
             verifies={
-                "accounts": (Complete(), Snapshot(), Visible(), Fresh(HOUR)),
+                "accounts": (Complete(), Snapshot(), Visible(), Fresh(verify_age * HOUR)),
                 "people": (Complete(), Snapshot(), Visible(), Fresh(24 * HOUR)),
             },
             proposals=(proposal,),
@@ -178,6 +185,8 @@ class Orphans:
                     rate=rate,
                     concurrency=concurrency,
                     stop=stop,
+                    windows=tuple(windows),
+                    canary=canary,
                 ),
             ),
         )
@@ -191,6 +200,18 @@ class Orphans:
     def resources(self) -> dict[tuple[str, str], Resource]:
         """Return the declared resources."""
         return {("fake", r.name): r for r in (self.accounts, self.people)}
+
+    def replace_proposal(self, **changes: Any) -> None:
+        """Change the proposal of the workflow."""
+        (proposal,) = self.workflow.proposals
+        self.workflow = replace(self.workflow, proposals=(replace(proposal, **changes),))
+
+    def add_field(self, name: str, of: Type, values: dict[str, Any]) -> None:
+        """Let the source have one more field of accounts than the workflow reads."""
+        self.accounts = replace(self.accounts, fields={**self.accounts.fields, name: FieldType(of)})
+        self.account_table.resource = self.accounts
+        for key, value in values.items():
+            self.account_table.objects[key,][name] = value
 
     def reader(self, source: str) -> FakeSource:
         """Return the reading side."""

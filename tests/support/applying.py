@@ -18,6 +18,7 @@ from tests.support.acting import Orphans
 from ulid import ULID
 
 from fullcount.compiler.document import workflow_from_document
+from fullcount.compiler.program import Protection
 from fullcount.runtime.act.apply import apply_plan
 from fullcount.runtime.act.context import ApplyContext, ApplyReport
 from fullcount.runtime.act.undo import undo_plan
@@ -33,6 +34,7 @@ from fullcount.runtime.plan.build import PlanInputs, build_plan
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import RunKind, StoredPlan
 from fullcount.runtime.workspace.exemptions import Exemption
+from fullcount.runtime.workspace.freezes import Freeze
 
 ANA, BO = Person(70001, "ana"), Person(70002, "bo")
 ROLES = {"iam-admin": ("uid:70001", "uid:70002")}
@@ -62,6 +64,9 @@ class Stage:
         self.store = Store.open(self.url, clock=self.world.clock)
         self.snapshots = SnapshotStore(folder / "snapshots")
         self.lists: dict[str, tuple[Exemption, ...]] = {"exemptions": ()}
+        self.protections: tuple[Protection, ...] = ()
+        """What the workspace protects by now."""
+        self.freezes: tuple[Freeze, ...] = ()
         self.versions = {"engine": ENGINE, "fake": "1"}
 
     @property
@@ -149,6 +154,8 @@ class Stage:
             resources=self.world.resources,
             snapshots=self.snapshots,
             exemptions=lambda name: self.lists[name],
+            protections=lambda: self.protections,
+            freezes=lambda: self.freezes,
             versions=self.versions,
             clock=self.world.clock,
             monotonic=self.world.clock.monotonic,

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import posixpath
+from collections.abc import Mapping
+
 from tests.support.catalogs import EXAMPLE
 
+from fullcount.compiler.imports import Loader, NotLoaded
 from fullcount.compiler.pipeline import Compiled, compile_source
 from fullcount.compiler.program import Proposal, Workflow
 from fullcount.dsl.diagnostics import Diagnostic
@@ -57,9 +61,22 @@ def with_rule(rule: str, *, clauses: str = "", params: str = "") -> str:
 """
 
 
-def compiled(text: str) -> Compiled:
-    """Compile a file against the example workspace."""
-    return compile_source(Source("tidy.fcw", text), EXAMPLE)
+def loader_of(files: Mapping[str, str]) -> Loader:
+    """Return a loader over texts in memory, by path from the folder of the first file."""
+
+    def load(importing: str, path: str) -> Source | NotLoaded:
+        name = posixpath.normpath(posixpath.join(posixpath.dirname(importing), path))
+        if name.startswith(".."):
+            return NotLoaded.OUTSIDE
+        return Source(name, files[name]) if name in files else NotLoaded.MISSING
+
+    return load
+
+
+def compiled(text: str, files: Mapping[str, str] | None = None) -> Compiled:
+    """Compile a file against the example workspace, with the files that it may import."""
+    texts = {"tidy.fcw": text, **({} if files is None else files)}
+    return compile_source(Source("tidy.fcw", text), EXAMPLE, loader_of(texts))
 
 
 def findings(text: str) -> list[Diagnostic]:

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from fullcount.runtime import engine
+from fullcount.runtime.act.context import Progress
 from fullcount.runtime.approve.identity import current_person
 from fullcount.runtime.collect.snapshots import SnapshotStore
 from fullcount.runtime.connectors.base import ActCall, ActResult, SourceActor
@@ -41,11 +42,23 @@ POINTS = (
 )
 
 
+CANARY_POINTS = (
+    "before_canary_wait",
+    "in_canary_wait_commit",
+    "after_canary_wait",
+    "in_wait",
+    "before_canary_pass",
+    "in_canary_pass_commit",
+    "after_canary_pass",
+)
+"""Those of a plan with a canary; `in_wait` is passed each second that a run sits the wait out."""
+
+
 class Fault:
     """Counts how often each point is passed, and ends the process at the chosen one."""
 
     def __init__(self, point: str, nth: int) -> None:
-        assert point in POINTS, point
+        assert point in (*POINTS, *CANARY_POINTS), point
         self.point, self.left = point, nth
 
     def at(self, point: str) -> None:
@@ -78,6 +91,14 @@ class FaultyStore(Store):
     def record_outcomes(self, *args: Any, **kw: Any) -> Any:
         """See `Store.record_outcomes`."""
         return self._around("outcomes", super().record_outcomes, *args, **kw)
+
+    def begin_canary_wait(self, *args: Any, **kw: Any) -> Any:
+        """See `Store.begin_canary_wait`."""
+        return self._around("canary_wait", super().begin_canary_wait, *args, **kw)
+
+    def pass_canary(self, *args: Any, **kw: Any) -> Any:
+        """See `Store.pass_canary`."""
+        return self._around("canary_pass", super().pass_canary, *args, **kw)
 
     def finish_apply(self, *args: Any, **kw: Any) -> Any:
         """See `Store.finish_apply`."""
@@ -127,7 +148,12 @@ async def run(folder: Path, plan_id: str, fault: Fault, later: timedelta) -> dic
     FaultyStore.fault = fault
     with FaultyStore.open(workspace.store_url, clock=clock) as store:
         runner = engine.Engine(workspace, store, SnapshotStore(workspace.snapshot_dir), clock=clock)
-        end = await runner.apply(plan_id, current_person())
+
+        def told(progress: Progress) -> None:
+            if progress.waits_until is not None:
+                fault.at("in_wait")
+
+        end = await runner.apply(plan_id, current_person(), progress=told)
     report = end.report
     if report is None:
         return {"exit": int(end.exit), "refusals": [r.model_dump(mode="json") for r in end.refusals]}

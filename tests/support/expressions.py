@@ -20,6 +20,7 @@ from fullcount.compiler.types import (
     DURATION,
     INT,
     ORDERED,
+    PERCENT,
     SIZE,
     TEXT,
     TIMESTAMP,
@@ -36,7 +37,25 @@ DAY = 86_400_000_000
 DECIMAL_TOP = Decimal("99999999999999999999999999999.999999999")
 
 POOLS: dict[Type, tuple[Value, ...]] = {
-    TEXT: ("a", "b", "", "A", "ab", "a\nb", "it's", "ß", "İx", "\0", "😀", " a\t", '"; --', "a%_\\"),
+    TEXT: (
+        "a",
+        "b",
+        "",
+        "A",
+        "ab",
+        "a\nb",
+        "it's",
+        "ß",
+        "İx",
+        "\0",
+        "😀",
+        " a\t",
+        '"; --',
+        "a%_\\",
+        "10.1.2.3",
+        "1.0.0",
+        '{"a":"x"}',
+    ),
     INT: (0, 1, 2, -1, 3, -7, INT_MAX, INT_MIN, INT_MAX - 1),
     DECIMAL: (
         *(Decimal(d) for d in ("0", "1", "1.5", "-2.000000001", "0.000000001")),
@@ -80,6 +99,12 @@ PARAMS: dict[str, tuple[Type, Value]] = {
 PATTERNS = ("a", "a.b", "(?s)a.b", "[ab]+", "", "it's", ".*", "\\x00", "😀?")
 GLOBS = ("*", "a*", "?", "a?b", "it's", "[a]", "a%_\\", "*\0*")
 
+NETWORKS = ("10.0.0.0/8", "0.0.0.0/0", "::/0", "2001:db8::/32", "::ffff:0:0/96")
+ADDRESSES = ("10.1.2.3", "10.0.0.0/8", "0.0.0.0/0", "10.0.0.256", "::1", "2001:DB8::1", "::ffff:10.0.0.1", "::/0", "")
+VERSIONS = ("1.0.0", "v1.10.0", "1.9.0", "1.0.0-rc.1", "1.0.0-rc.10+b", "1.0.0-1", "1.0", "99999999999999999999.0.0")
+PATHS = ("$.a", '$["a"].b', "$[0]")
+JSON_TEXTS = ('{"a":"x"}', '{"a":null}', '{"a":{"b":1}}', '{"a":1,"a":2}', '["x"]', "[1.5]", "{", '{"b":"\\u0000"}')
+
 Schema = Mapping[str, Mapping[str, FieldType]]
 
 
@@ -90,6 +115,7 @@ class Scope:
     schema: Schema
     rows: tuple[tuple[str, str], ...]
     depth: int
+    items: tuple[tuple[str, Type], ...] = ()
 
     def down(self) -> Scope:
         return replace(self, depth=self.depth - 1)
@@ -97,6 +123,13 @@ class Scope:
     def bind(self, row: str, inventory: str) -> Scope:
         kept = tuple(r for r in self.rows if r[0] != row)
         return Scope(self.schema, (*kept, (row, inventory)), self.depth - 1)
+
+    def bind_item(self, name: str, of_type: Type) -> Scope:
+        """Inside a test of a list; what stands there looks into no inventory."""
+        return replace(self, depth=0, items=(*self.items, (name, of_type)))
+
+    def items_of(self, of_type: Type) -> list[ir.Item]:
+        return [ir.Item(name, t) for name, t in self.items if t == of_type]
 
     def fields(self, of_type: Type) -> list[ir.Field]:
         return [
@@ -137,6 +170,8 @@ def constant(draw: st.DrawFn, of_type: Type) -> ir.Const:
 
 def value(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
     """An expression of a scalar type."""
+    if (items := scope.items_of(of_type)) and draw(st.booleans()):
+        return draw(st.sampled_from(items))
     fields = scope.fields(of_type)
     choice = draw(st.integers(0, 11 if scope.depth > 0 else 5))
     if choice <= 3 and fields:
@@ -171,7 +206,7 @@ def _maybe_absent(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
     choice = draw(st.integers(0, 3))
     if choice <= 1 and fields:
         return draw(st.sampled_from(fields))
-    return _from_map(draw, scope, of_type) if choice == 2 else _aggregated(draw, scope, of_type, ("min", "max"))
+    return _from_map(draw, scope, of_type) if choice == 2 else _aggregated(draw, scope, of_type, ("min", "max", "avg"))
 
 
 def _from_map(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
@@ -201,7 +236,13 @@ def _computed(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
         operator, left, right = draw(st.sampled_from(_ARITHMETIC[of_type]))
         return ir.Arith(operator, value(draw, scope, left), value(draw, scope, right), of_type)
     if of_type == INT:
-        return ir.Call("length", (value(draw, scope, TEXT),), INT)
+        if draw(st.integers(0, 2)) == 0:
+            versions = (_written(draw, scope, VERSIONS), _written(draw, scope, VERSIONS))
+            return ir.Call("semver_compare", versions, INT)
+        of = value(draw, scope, TEXT) if draw(st.booleans()) else list_value(draw, scope, draw(st.sampled_from(ITEMS)))
+        return ir.Call("length", (of,), INT)
+    if of_type == TEXT and draw(st.integers(0, 3)) == 0:
+        return ir.Call("json", (_written(draw, scope, JSON_TEXTS), ir.Const(draw(st.sampled_from(PATHS)), TEXT)), TEXT)
     if of_type == TEXT:
         return ir.Call(draw(st.sampled_from(("lower", "upper", "trim"))), (value(draw, scope, TEXT),), TEXT)
     if of_type == BOOL:
@@ -210,30 +251,89 @@ def _computed(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
 
 
 def _text_test(draw: st.DrawFn, scope: Scope) -> ir.Expr:
-    function = draw(st.sampled_from(("starts_with", "ends_with", "contains", "matches", "glob")))
+    function = draw(
+        st.sampled_from(("starts_with", "ends_with", "contains", "matches", "glob", "cidr_contains", "sample"))
+    )
+    if function == "cidr_contains":
+        return ir.Call(function, (constant_of(draw, NETWORKS), _written(draw, scope, ADDRESSES)), BOOL)
     subject = value(draw, scope, TEXT)
+    if function == "sample":
+        return ir.Call(
+            function, (subject, ir.Const(Decimal(draw(st.sampled_from(("50", "0.1", "99.9")))), PERCENT)), BOOL
+        )
     if function in ("matches", "glob"):
         pattern = draw(st.sampled_from(PATTERNS if function == "matches" else GLOBS))
         return ir.Call(function, (subject, ir.Const(pattern, TEXT)), BOOL)
     return ir.Call(function, (subject, value(draw, scope, TEXT)), BOOL)
 
 
+ITEMS: tuple[Type, ...] = (TEXT, TIMESTAMP)
+
+
+def list_value(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
+    """A list: a field if there is one, a parameter, or one that is written out."""
+    choice = draw(st.integers(0, 5))
+    if choice <= 3 and (fields := scope.fields(ListOf(of_type))):
+        return draw(st.sampled_from(fields))
+    if choice == 4 and of_type == TEXT:
+        return ir.Param("p_list", ListOf(TEXT))
+    items = tuple(constant(draw, of_type) for _ in range(draw(st.integers(0, 3))))
+    return ir.ListConst(items, ListOf(of_type))
+
+
+def list_test(draw: st.DrawFn, scope: Scope) -> ir.Expr:
+    """A test of a list: `any`, `all`, or against another list."""
+    of_type = draw(st.sampled_from(ITEMS))
+    held = list_value(draw, scope, of_type)
+    if draw(st.integers(0, 3)) == 0 or len(scope.items) > 1:
+        function = draw(st.sampled_from(("intersects", "subset")))
+        lists = (held, list_value(draw, scope, of_type))
+        return ir.Call(function, lists if draw(st.booleans()) else (lists[1], lists[0]), BOOL)
+    name = f"i{len(scope.items)}"
+    inner = scope.bind_item(name, of_type)
+    where = comparison(draw, inner, ir.Item(name, of_type)) if draw(st.booleans()) else truth(draw, inner)
+    if draw(st.booleans()):
+        return ir.AnyItem(held, name, where)
+    return ir.Not(ir.AnyItem(held, name, ir.Not(where)))
+
+
+def constant_of(draw: st.DrawFn, texts: tuple[str, ...]) -> ir.Const:
+    return ir.Const(draw(st.sampled_from(texts)), TEXT)
+
+
+def _written(draw: st.DrawFn, scope: Scope, texts: tuple[str, ...]) -> ir.Expr:
+    """A text that a function can read, or cannot: a field with a fallback, a field as it is, a constant."""
+    fields = scope.fields(TEXT)
+    choice = draw(st.integers(0, 4))
+    if fields and choice <= 2:
+        found = draw(st.sampled_from(fields))
+        return ir.Else(found, constant_of(draw, texts), TEXT, optional=False) if choice else found
+    return constant_of(draw, texts)
+
+
+_AVERAGED = (DECIMAL, DURATION, SIZE)
 _SUMMED = (INT, DECIMAL, DURATION, SIZE)
 
 
 def _aggregated(
-    draw: st.DrawFn, scope: Scope, of_type: Type, among: tuple[str, ...] = ("min", "max", "sum", "count")
+    draw: st.DrawFn, scope: Scope, of_type: Type, among: tuple[str, ...] = ("min", "max", "sum", "avg", "count")
 ) -> ir.Expr:
     if of_type == BOOL or scope.depth <= 0:
         return constant(draw, of_type)
     allowed = [
-        f for f in among if not (f == "count" and of_type != INT) and not (f == "sum" and of_type not in _SUMMED)
+        f
+        for f in among
+        if not (f == "count" and of_type != INT)
+        and not (f == "sum" and of_type not in _SUMMED)
+        and not (f == "avg" and of_type not in _AVERAGED)
     ]
     function = draw(st.sampled_from(allowed))
     inventory, row, inner = _bound(draw, scope)
     where = restriction(draw, inner, row)
-    of = None if function == "count" else _own_value(draw, inner, row, of_type)
-    return ir.Aggregate(function, inventory, row, where, of, of_type)
+    given = draw(st.sampled_from((INT, DECIMAL))) if function == "avg" and of_type == DECIMAL else of_type
+    of = None if function == "count" else _own_value(draw, inner, row, given)
+    needs = draw(st.sampled_from((None, None, 1, 2, 3))) if function != "count" else None
+    return ir.Aggregate(function, inventory, row, where, of, of_type, needs=needs)
 
 
 def _own_value(draw: st.DrawFn, inner: Scope, row: str, of_type: Type) -> ir.Expr:
@@ -273,6 +373,8 @@ def restriction(draw: st.DrawFn, inner: Scope, row: str) -> ir.Expr:
 
 def truth(draw: st.DrawFn, scope: Scope) -> ir.Expr:
     """A test."""
+    if draw(st.integers(0, 7)) == 0:
+        return list_test(draw, scope)
     choice = draw(st.integers(0, 13 if scope.depth > 0 else 4))
     match choice:
         case 0:

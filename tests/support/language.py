@@ -98,8 +98,10 @@ _FORMS: dict[type, Callable[[Any], str]] = {
     tree.Index: lambda each: f"{shape(each.target)}[{shape(each.key)}]",
     tree.Quantified: lambda each: f"({_over(each.quantifier, each)})",
     tree.AggregateExpr: lambda each: (
-        f"({_over(each.function, each)}{'' if each.of is None else f' of {shape(each.of)}'})"
+        f"({_over(each.function, each)}{'' if each.of is None else f' of {shape(each.of)}'}"
+        f"{'' if each.needs is None else f' needs {each.needs}'})"
     ),
+    tree.ListTest: lambda each: f"({each.quantifier} {shape(each.collection)} as {each.item.text} {shape(each.where)})",
     tree.Now: lambda each: "now",
     tree.Never: lambda each: "never",
     tree.All: lambda each: "all",
@@ -108,7 +110,8 @@ _FORMS: dict[type, Callable[[Any], str]] = {
 
 def outline(file: tree.File) -> str:
     """Return the shape of a file, one clause a line, for a stored snapshot."""
-    lines = []
+    lines = [f"edition {file.edition.value}"] if file.edition is not None else []
+    lines += [shape(each) for each in (*file.imports, *file.records, *file.definitions)]
     for each in file.workflows:
         lines.append(f"workflow {each.name.text}")
         for part in dataclasses.fields(each):

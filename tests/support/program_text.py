@@ -29,7 +29,7 @@ def _level(each: tree.Expr) -> int:
             return _COMPARISON
         case tree.Else():
             return _ELSE
-        case tree.Quantified() | tree.AggregateExpr():
+        case tree.Quantified() | tree.AggregateExpr() | tree.ListTest():
             return _POSTFIX
         case _:
             return _INDEXABLE
@@ -62,8 +62,11 @@ def expression_tokens(each: tree.Expr) -> list[str]:
             return [*_at(target, _INDEXABLE), "[", *expression_tokens(key), "]"]
         case tree.Quantified(quantifier=word):
             return _over(word, each)
-        case tree.AggregateExpr(function=word, of=of):
-            return [*_over(word, each), *([] if of is None else ["of", *_at(of, _POSTFIX)])]
+        case tree.AggregateExpr(function=word, of=of, needs=needs):
+            value = [] if of is None else ["of", *_at(of, _INDEXABLE)]
+            return [*_over(word, each), *value, *([] if needs is None else ["needs", str(needs)])]
+        case tree.ListTest(quantifier=word, collection=tree.Reference(parts=parts), item=item, where=where):
+            return [word, *_path(parts), "as", item.text, "where", "(", *expression_tokens(where), ")"]
         case _:
             return _operator_tokens(each)
 
@@ -153,7 +156,9 @@ def _type(each: tree.TypeName) -> list[str]:
     return [*tokens, *(["?"] if each.optional else [])]
 
 
-def _field(each: tree.FieldDecl) -> list[str]:
+def _field(each: tree.FieldDecl | tree.FieldSpread) -> list[str]:
+    if isinstance(each, tree.FieldSpread):
+        return ["...", each.record.text]
     return [each.name.text, ":", *_type(each.type)]
 
 
@@ -187,7 +192,11 @@ def _inventory(each: tree.InventoryDecl) -> list[list[str]]:
     clauses = [["key", *(key if len(key) == 1 else ["(", *_separated([name] for name in key), ")"])]]
     if each.incarnation is not None:
         clauses.append(["incarnation", each.incarnation.text])
-    clauses.append(["fields", "{", *_separated(map(_field, each.fields)), "}"])
+    match each.fields:
+        case (tree.FieldSpread(record=record),):
+            clauses.append(["fields", record.text])
+        case fields:
+            clauses.append(["fields", "{", *_separated(map(_field, fields)), "}"])
     if each.scope is not None:
         clauses.append(["scope", *expression_tokens(each.scope)])
     if each.deadline is not None:
@@ -272,7 +281,15 @@ def _workflow(each: tree.Workflow) -> list[str]:
 
 def tokens_of(file: tree.File) -> list[str]:
     """Return a file as tokens, without a comma or parenthesis more than it needs."""
-    return [token for each in file.workflows for token in _workflow(each)]
+    statements = [] if file.edition is None else [["edition", _quoted(file.edition.value)]]
+    statements += [["import", _quoted(each.path)] for each in file.imports]
+    statements += [["record", each.name.text, "{", *_separated(map(_field, each.fields)), "}"] for each in file.records]
+    for each in file.definitions:
+        parameters = ([p.name.text, ":", *_type(p.type)] for p in each.parameters)
+        head = ["define", each.name.text, "(", *_separated(parameters), ")", "="]
+        statements.append([*head, *expression_tokens(each.body)])
+    statements += [_workflow(each) for each in file.workflows]
+    return [token for statement in statements for token in statement]
 
 
 # ---------------------------------------------------------------------------------------------- tokens as text

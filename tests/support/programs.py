@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.support.program_text import COMMENTS, SPACES
 
 from fullcount.dsl import tree
+from fullcount.dsl.editions import CURRENT
 from fullcount.dsl.keywords import RESERVED
 from fullcount.dsl.literals import DURATIONS, SIZES
 from fullcount.dsl.source import Span
@@ -82,9 +83,17 @@ def _larger(inner: st.SearchStrategy[tree.Expr]) -> st.SearchStrategy[tree.Expr]
         st.builds(lambda q, i, r, w: tree.Quantified(q, i, r, w, NOWHERE), st.sampled_from(["some", "no"]), *rows),
         st.builds(lambda i, r, w: tree.AggregateExpr("count", i, r, w, None, NOWHERE), *rows),
         st.builds(
-            lambda f, i, r, w, o: tree.AggregateExpr(f, i, r, w, o, NOWHERE),
-            st.sampled_from(["min", "max", "sum"]),
+            lambda f, i, r, w, o, n: tree.AggregateExpr(f, i, r, w, o, NOWHERE, n),
+            st.sampled_from(["min", "max", "sum", "avg"]),
             *rows,
+            inner,
+            st.sampled_from([None, None, 1, 12]),
+        ),
+        st.builds(
+            lambda q, c, i, w: tree.ListTest(q, c, i, w, NOWHERE),
+            st.sampled_from(["any", "all"]),
+            references,
+            bindings,
             inner,
         ),
     )
@@ -132,6 +141,11 @@ types = st.recursive(
 )
 fields = st.lists(st.builds(lambda n, t: tree.FieldDecl(n, t, NOWHERE), names, types), min_size=1, max_size=12)
 
+spreads = names.map(lambda n: tree.FieldSpread(n, NOWHERE))
+entries = fields | st.lists(
+    spreads | st.builds(lambda n, t: tree.FieldDecl(n, t, NOWHERE), names, types), min_size=1, max_size=4
+)
+
 # ---------------------------------------------------------------------------------------------- clauses
 
 schedules = st.builds(
@@ -150,7 +164,7 @@ inventories = st.builds(
     dotted,
     st.lists(names, min_size=1, max_size=3),
     _optional(names),
-    fields,
+    entries,
     _optional(conditions(expressions)),
     _optional(durations),
     st.lists(expressions, max_size=2),
@@ -229,9 +243,23 @@ workflows = st.builds(
 )
 
 
+editions = st.just(tree.Edition(CURRENT, NOWHERE))
+imports = texts.map(lambda path: tree.Import(path, NOWHERE, NOWHERE))
+records = st.builds(lambda n, f: tree.RecordDecl(n, tuple(f), NOWHERE), names, entries)
+parameters = st.builds(lambda n, t: tree.Parameter(n, t, NOWHERE), bindings, types)
+definitions = st.builds(
+    lambda n, p, b: tree.Definition(n, tuple(p), b, NOWHERE), bindings, st.lists(parameters, max_size=3), expressions
+)
+
+
 def files() -> st.SearchStrategy[tree.File]:
     """Return trees of whole files, without places and comments."""
-    return st.lists(workflows, max_size=2).map(lambda found: tree.File(tuple(found), (), NOWHERE))
+    return st.builds(
+        lambda found, edition, shared: tree.File(found, (), NOWHERE, edition, *shared),
+        _several(workflows),
+        _optional(editions),
+        st.tuples(*map(_several, (imports, records, definitions))) | st.just(((), (), ())),
+    )
 
 
 # ---------------------------------------------------------------------------------------------- between the tokens

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -39,10 +40,13 @@ def full_history(office: Office) -> str:
     store.record_outcomes(plan_id, run_id, fence, [done, OutcomeEntry(("b",), Outcome.UNKNOWN), left])
     store.halt("smoke", ANA)
     store.resume(BO)
-    store.record_intents(plan_id, run_id, fence, [lock("e")])
     rest = [OutcomeEntry((key,), Outcome.DONE, before={"locked": False}) for key in ("b", "c", "e")]
+    store.record_outcomes(plan_id, run_id, fence, rest[:2])
+    store.begin_canary_wait(plan_id, run_id, fence, timedelta(seconds=1))
     office.clock.forward(seconds=1)
-    store.record_outcomes(plan_id, run_id, fence, rest)
+    store.pass_canary(plan_id, run_id, fence)
+    store.record_intents(plan_id, run_id, fence, [lock("e")])
+    store.record_outcomes(plan_id, run_id, fence, rest[2:])
     store.finish_apply(plan_id, run_id, fence)
     store.release(fence)
     store.finish_run(run_id, "done", Exit.DONE, {"done": 4})

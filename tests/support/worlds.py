@@ -13,16 +13,28 @@ from itertools import count
 
 import duckdb
 from hypothesis import strategies as st
-from tests.support.expressions import NOW, PARAMS, POOLS, Scope, pooled, relational, schemas, simple, truth, typical
+from tests.support.expressions import (
+    NOW,
+    PARAMS,
+    POOLS,
+    Scope,
+    constant,
+    pooled,
+    relational,
+    schemas,
+    simple,
+    truth,
+    typical,
+)
 from tests.support.snapshots import HeldWorld, table
 
 from fullcount.compiler import ir, program
 from fullcount.compiler.claims import Consistency
 from fullcount.compiler.lower import facts
-from fullcount.compiler.lower.closure import compile_truth
+from fullcount.compiler.lower.closure import NOWHERE, compile_truth, compile_value
 from fullcount.compiler.lower.sql import Relation, select_statement
 from fullcount.compiler.lower.world import Bindings, Related, World
-from fullcount.compiler.types import INT, FieldType, ListOf, MapOf, Type
+from fullcount.compiler.types import INT, ORDERED, FieldType, ListOf, MapOf, Type
 from fullcount.compiler.values import ABSENT, Cell, FieldState, Row, Truth, present
 
 ROW_ID = "row_id"
@@ -59,15 +71,18 @@ class Case:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The three truths of one object."""
+    """The truths of one object."""
 
     in_scope: Truth
     rule: Truth
     excepted: Truth
+    protected: Truth = False
+    floor: Truth = False
 
     @property
     def selected(self) -> bool:
-        return self.in_scope is True and self.rule is True and self.excepted is False
+        kept = any(truth is not False for truth in (self.excepted, self.protected, self.floor))
+        return self.in_scope is True and self.rule is True and not kept
 
 
 def inventory(name: str, fields: Mapping[str, FieldType], scope: ir.Expr | None = None) -> program.Inventory:
@@ -94,6 +109,8 @@ def rule_of(
     *,
     scope: ir.Expr | None = None,
     excepts: Sequence[ir.Expr] = (),
+    protections: Sequence[ir.Expr] = (),
+    keeps: Sequence[program.Keep] = (),
 ) -> Rule:
     """A workflow whose one proposal selects rows `a` of `base`."""
     inventories = {name: inventory(name, f, scope if name == "base" else None) for name, f in schema.items()}
@@ -107,6 +124,8 @@ def rule_of(
         show=(),
         uses=(),
         where_text="",
+        protections=tuple(program.Protection(f"p{n}", each, "because") for n, each in enumerate(protections)),
+        keeps=tuple(keeps),
     )
     workflow = program.Workflow("w", "", "o", None, (), inventories, {}, (proposal,), (), ())
     return Rule(workflow, proposal)
@@ -122,12 +141,31 @@ def rules(draw: st.DrawFn, depth: int = 3) -> Rule:
     condition = draw(st.sampled_from((simple, truth)))
     number = draw(st.sampled_from((0, 0, 0, 0, 0, 1, 1, 2)))
     excepts = [condition(draw, Scope(schema, row.rows, 1)) for _ in range(number)]
-    return rule_of(schema, shape(draw, row), scope=scope, excepts=excepts)
+    number = draw(st.sampled_from((0, 0, 0, 0, 1, 1, 2)))
+    protections = [simple(draw, Scope(schema, row.rows, 0)) for _ in range(number)]
+    keeps = [floor(draw, Scope(schema, row.rows, 0)) for _ in range(draw(st.sampled_from((0, 0, 0, 1, 1, 2))))]
+    return rule_of(schema, shape(draw, row), scope=scope, excepts=excepts, protections=protections, keeps=keeps)
+
+
+def floor(draw: st.DrawFn, scope: Scope) -> program.Keep:
+    """A floor over fields of the row, some with a fallback, with few or no groups."""
+    fields = scope.all_fields()
+    ordered = [f for f in fields if f.type.kind in ORDERED]
+    grouped = draw(st.one_of(st.none(), st.sampled_from(fields)))
+    by = draw(st.sampled_from(ordered)) if ordered else ir.Const(0, INT)
+    parts = [
+        ir.Else(part, constant(draw, part.type), part.type, optional=False)
+        if isinstance(part, ir.Field) and draw(st.booleans())
+        else part
+        for part in (grouped, by)
+    ]
+    order = draw(st.sampled_from(("newest", "oldest")))
+    return program.Keep(draw(st.integers(1, 3)), parts[0], order, parts[1], "keep")
 
 
 def relevant(rule: Rule) -> dict[str, dict[str, FieldType]]:
     """The fields that matter: only these are given values, so that small examples stay small."""
-    read = facts.fields_read(ir.And((rule.scope, rule.proposal.where, *(e.condition for e in rule.proposal.excepts))))
+    read = facts.fields_read(ir.And((rule.scope, *rule.proposal.deciding)))
     return {
         name: {f: t for f, t in found.fields.items() if f in read.get(name, ()) or f == ROW_ID}
         for name, found in rule.workflow.inventories.items()
@@ -200,14 +238,56 @@ def cases(draw: st.DrawFn, depth: int = 3) -> Case:
 def verdicts(rule: Rule, view: View, *, compiler=compile_truth, world: World | None = None) -> dict[int, Verdict]:
     """What the closure lowering says of each base row of a view, by row id."""
     proposal = rule.proposal
-    excepts = tuple(e.condition for e in proposal.excepts)
+    none = ir.Const(False, ir.TRUE.type)
     scope, where = compiler(rule.scope, BINDINGS), compiler(proposal.where, BINDINGS)
-    excepted = compiler(ir.Or((ir.Const(False, ir.TRUE.type), *excepts)), BINDINGS)
+    excepted = compiler(ir.Or((none, *proposal.exemptions)), BINDINGS)
+    protected = compiler(ir.Or((none, *(each.condition for each in proposal.protections))), BINDINGS)
     held = HeldWorld(view) if world is None else world
+    base = view[proposal.inventory]
+    in_scope = [scope({ir.SELF: row}, held) for row in base.rows]
+    floors = [floor_truths(keep, proposal.row, base, in_scope) for keep in proposal.keeps]
     found = {}
-    for row in view[proposal.inventory].rows:
+    for number, row in enumerate(base.rows):
         env = {proposal.row: row}
-        found[row[ROW_ID].value] = Verdict(scope({ir.SELF: row}, held), where(env, held), excepted(env, held))
+        kept = [truths[number] for truths in floors]
+        found[row[ROW_ID].value] = Verdict(
+            in_scope[number],
+            where(env, held),
+            excepted(env, held),
+            protected(env, held),
+            True if True in kept else None if None in kept else False,
+        )
+    return found
+
+
+def floor_truths(keep: program.Keep, row: str, base: Related, in_scope: Sequence[Truth]) -> list[Truth]:
+    """Whether a floor keeps each row, object by object and pair by pair, as the definition says it."""
+    place_of = compile_value(keep.by, BINDINGS)
+    group_of = None if keep.per is None else compile_value(keep.per, BINDINGS)
+    envs = [{row: each} for each in base.rows]
+    places = [place_of(env, NOWHERE).value for env in envs]
+    groups = [True if group_of is None else group_of(env, NOWHERE).value for env in envs]
+
+    def before(other: int, one: int) -> Truth:
+        """Whether another object comes strictly before this one in its group."""
+        if in_scope[other] is False or (groups[other] is not None and groups[other] != groups[one]):
+            return False
+        if groups[other] is None or places[other] is None:
+            return None
+        newer = places[other] > places[one] if keep.order == "newest" else places[other] < places[one]
+        return False if not newer else in_scope[other]
+
+    found: list[Truth] = []
+    for one in range(len(envs)):
+        if groups[one] is None or places[one] is None:
+            found.append(None)
+            continue
+        answers = [before(other, one) for other in range(len(envs)) if other != one]
+        if answers.count(True) >= keep.count:
+            found.append(False)
+        else:
+            few = len(answers) - answers.count(False) < keep.count
+            found.append(True if few and base.complete else None)
     return found
 
 

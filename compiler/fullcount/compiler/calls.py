@@ -1,15 +1,17 @@
-"""Calls of the language's functions: arguments by type, and patterns that must be literals that work."""
+"""Calls of the language's functions: arguments by type; what must be written out is, and can be read."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from fullcount.compiler import ir
+from fullcount.compiler.conditions import list_constant
 from fullcount.compiler.environment import Env, Typed
-from fullcount.compiler.functions import FUNCTIONS, Function
+from fullcount.compiler.functions import FUNCTIONS, Function, Wanted
 from fullcount.compiler.report import error, near
+from fullcount.compiler.types import PERCENT
+from fullcount.compiler.written_out import can_be_read
 from fullcount.dsl import tree
-from fullcount.dsl.source import Span
 
 if TYPE_CHECKING:
     from fullcount.compiler.expressions import Checker
@@ -20,13 +22,15 @@ def call(checker: Checker, node: tree.Call, env: Env) -> Typed | None:
     sink = checker.context.sink
     function = FUNCTIONS.get(node.function.text)
     if function is None:
-        error(
-            sink,
-            "FC118",
-            f"there is no function `{node.function.text}`",
-            node.function.span,
-            **near(node.function.text, node.function.span, FUNCTIONS, "functions"),
-        )
+        library = checker.context.names.library
+        if library.surely_lacks(node.function.text):
+            error(
+                sink,
+                "FC118",
+                f"there is no function `{node.function.text}`",
+                node.function.span,
+                **near(node.function.text, node.function.span, (*FUNCTIONS, *library.definitions), "functions"),
+            )
         return None
     if len(node.arguments) != len(function.parameters):
         takes = ", ".join(str(parameter) for parameter in function.parameters)
@@ -44,15 +48,26 @@ def call(checker: Checker, node: tree.Call, env: Env) -> Typed | None:
         if checked is None:
             return None
         arguments.append(checked)
-    return Typed(ir.Call(function.name, tuple(arguments), function.result, span=node.span), False, False)
+    if function.alike and any(argument.type != arguments[0].type for argument in arguments):
+        error(
+            sink,
+            "FC201",
+            f"`{function.name}` compares a `{arguments[0].type}` with a `{arguments[1].type}`",
+            node.span,
+            why="nothing is converted on the way, so no item of the one could be in the other",
+            help="give it two lists of one type",
+        )
+        return None
+    made = ir.Call(function.name, tuple(arguments), function.result, span=node.span)
+    return Typed(made, function.optional and made not in env.facts, function.optional)
 
 
 def _argument(checker: Checker, function: Function, position: int, node: tree.Expr, env: Env) -> ir.Expr | None:
-    typed = checker.required(node, env, f"`{function.name}`")
+    wanted = function.parameters[position]
+    typed = _value(checker, node, env, f"`{function.name}`", wanted)
     if typed is None:
         return None
-    wanted = function.parameters[position]
-    if typed.type != wanted:
+    if not wanted.takes(typed.type):
         error(
             checker.context.sink,
             "FC201",
@@ -61,44 +76,26 @@ def _argument(checker: Checker, function: Function, position: int, node: tree.Ex
             help="nothing is converted on the way: give it a value of that type",
         )
         return None
+    if isinstance(node, tree.Literal):
+        return typed.expr if can_be_read(checker, function.name, position, node) else None
     if position not in function.literal:
         return typed.expr
-    if not isinstance(node, tree.Literal) or not isinstance(node.value, str):
-        error(
-            checker.context.sink,
-            "FC212",
-            f"the pattern of `{function.name}` must be written out",
-            node.span,
-            why="a pattern taken from data could match anything, and can't be checked beforehand",
-            help="write it in quotes here",
-        )
-        return None
-    if function.name == "matches" and not _pattern_compiles(checker, node.value, node.span):
-        return None
-    return typed.expr
+    error(
+        checker.context.sink,
+        "FC212",
+        f"this argument of `{function.name}` must be written out",
+        node.span,
+        why="what is taken from data could mean anything, and can't be checked beforehand",
+        help="write it in quotes here",
+    )
+    return None
 
 
-def _pattern_compiles(checker: Checker, pattern: str, span: Span) -> bool:
-    import re2
-
-    options = re2.Options()
-    options.log_errors = False
-    try:
-        re2.compile(pattern, options)
-    except re2.error as problem:
-        said = problem.args[0].decode() if isinstance(problem.args[0], bytes) else str(problem.args[0])
-        reason, _, fragment = said.partition(": ")
-        found = pattern.find(fragment) if fragment else -1
-        written = checker.context.source.slice(span)
-        if found >= 0 and written == f'"{pattern}"':
-            span = Span(span.source, span.start + 1 + found, span.start + 1 + found + len(fragment))
-        place = f", at character {found + 1}" if found >= 0 else ""
-        error(
-            checker.context.sink,
-            "FC212",
-            f"this pattern does not work: {reason}{place}",
-            span,
-            help="the pattern must match the whole text; look-around and back-references do not exist here",
-        )
-        return False
-    return True
+def _value(checker: Checker, node: tree.Expr, env: Env, user: str, wanted: Wanted) -> Typed | None:
+    """Check an argument; a list may be written out, and so may a percentage where one is wanted."""
+    if isinstance(node, tree.Literal) and node.kind == "percent" and wanted.takes(PERCENT):
+        return Typed(ir.Const(node.value, PERCENT, span=node.span), False, False)
+    if not isinstance(node, tree.ListLiteral):
+        return checker.required(node, env, user)
+    listed = list_constant(checker, node, env)
+    return None if listed is None else Typed(listed, False, False)

@@ -80,12 +80,18 @@ def _zero(what: str, meaning: str, span: Span, help_text: str, sink: Diagnostics
     )
 
 
-def act_of(decl: tree.ActDecl, call: program.OperationCall, undo: program.OperationCall | None) -> program.Act:
+def act_of(
+    decl: tree.ActDecl,
+    call: program.OperationCall,
+    undo: program.OperationCall | None,
+    windows: tuple[program.Window, ...],
+    canary: program.Canary | None,
+) -> program.Act:
     """Make the act of the program; without `concurrency` one object at a time."""
     rate = None if decl.rate is None else Decimal(decl.rate.count) / _SECONDS[decl.rate.per]
     stop = None if decl.stop is None else program.Stop(decl.stop.failures, decl.stop.percent)
     concurrency = 1 if decl.concurrency is None else decl.concurrency
-    return program.Act(decl.proposal.text, call, undo, rate, concurrency, stop)
+    return program.Act(decl.proposal.text, call, undo, rate, concurrency, stop, windows, canary)
 
 
 def acted_on(names: Names, proposal: str) -> tree.ActDecl | None:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from fullcount.compiler import ir, program
 from fullcount.compiler.environment import Context, Env, Place
 from fullcount.compiler.expressions import Checker
+from fullcount.compiler.floors import check_keep
 from fullcount.compiler.inventories import check_recreation
 from fullcount.compiler.names import BoundInventory
 from fullcount.compiler.operations import Target, check_act_calls
@@ -22,7 +23,7 @@ from fullcount.compiler.report import error, near, warning
 from fullcount.compiler.values import Value
 from fullcount.compiler.walk import mentions_row
 from fullcount.dsl import tree
-from fullcount.dsl.source import Span
+from fullcount.dsl.source import Source, Span
 
 
 def check_params(checker: Checker) -> tuple[program.Param, ...]:
@@ -119,9 +120,10 @@ def check_proposal(
     env = Env(Place.RULE, rows={row: base})
     where = _rule(checker, decl, env)
     excepts = [_exemption(checker, each, env) for each in decl.excepts]
+    keeps = [check_keep(checker, each, row, env, _keep_text(context, each, comments)) for each in decl.keeps]
     selected = env.knowing(facts_when(where, True)) if where is not None else replace(env, lenient=True)
     shown = [_shown(checker, each, replace(selected, place=Place.SHOW), comments) for each in decl.show]
-    if where is None or None in excepts or None in shown:
+    if where is None or None in excepts or None in keeps or None in shown:
         return None
     return program.Proposal(
         name=decl.name.text,
@@ -132,8 +134,9 @@ def check_proposal(
         limit=None if decl.limit is None else program.Limit(decl.limit.count, decl.limit.percent),
         show=tuple(each for each in shown if each is not None),
         uses=(),
-        where_text=text_of(context, decl.where.span, comments),
+        where_text=_full_text(context, decl.where.span, (decl.where,), comments),
         span=decl.span,
+        keeps=tuple(each for each in keeps if each is not None),
     )
 
 
@@ -176,7 +179,7 @@ def _exemption(checker: Checker, decl: tree.ExceptDecl, env: Env) -> program.Exe
 
 def _shown(checker: Checker, node: tree.Expr, env: Env, comments: Sequence[tree.Comment]) -> program.Shown | None:
     typed = checker.value(node, env)
-    return None if typed is None else program.Shown(text_of(checker.context, node.span, comments), typed.expr)
+    return None if typed is None else program.Shown(text_of(checker.context.source, node.span, comments), typed.expr)
 
 
 def check_act(
@@ -200,13 +203,26 @@ def check_act(
 _QUOTED_OR_SPACE = re.compile(r'("(?:[^"\\\n]|\\[^\n])*")|\s+')
 
 
-def text_of(context: Context, span: Span, comments: Sequence[tree.Comment]) -> str:
+def _keep_text(context: Context, keep: tree.KeepDecl, comments: Sequence[tree.Comment]) -> str:
+    parts = (keep.by,) if keep.per is None else (keep.per, keep.by)
+    return _full_text(context, keep.span, parts, comments)
+
+
+def _full_text(context: Context, span: Span, parts: Sequence[tree.Expr], comments: Sequence[tree.Comment]) -> str:
+    """Return a clause as written, followed by the definitions its parts use: a reviewer sees all that decides."""
+    used = {each.name: each for part in parts for each in context.names.library.used_by(part)}.values()
+    return "; ".join(
+        (text_of(context.source, span, comments), *(text_of(d.source, d.decl.span, d.comments) for d in used))
+    )
+
+
+def text_of(source: Source, span: Span, comments: Sequence[tree.Comment]) -> str:
     """Return the text of a span as written, on one line and without comments; texts in quotes stay as they are."""
     pieces: list[str] = []
     at = span.start
     for comment in comments:
         if span.start <= comment.span.start and comment.span.end <= span.end:
-            pieces.append(context.source.text[at : comment.span.start])
+            pieces.append(source.text[at : comment.span.start])
             at = comment.span.end
-    pieces.append(context.source.text[at : span.end])
+    pieces.append(source.text[at : span.end])
     return _QUOTED_OR_SPACE.sub(lambda match: match.group(1) or " ", "".join(pieces)).strip()

@@ -55,8 +55,9 @@ def comparison(checker: Checker, node: tree.Binary, env: Env) -> ir.Expr | None:
 def _operand(checker: Checker, node: tree.Expr, env: Env, operator: str) -> Typed | None:
     """Check one side; `operator` is the comparison as seen from this side."""
     polarity = Polarity.MIXED
-    if isinstance(node, tree.AggregateExpr):
-        polarity = env.polarity.under(sign_of_more_rows(node.function, operator))
+    found = checker.context.names.library.aggregate(node)
+    if found is not None:
+        polarity = env.polarity.under(sign_of_more_rows(found.function, operator))
     return checker.value(node, env, aggregates=polarity)
 
 

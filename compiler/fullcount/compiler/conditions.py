@@ -52,7 +52,7 @@ def _chain(node: tree.Expr, operator: str) -> list[tree.Expr]:
 def _speaks_of_presence(node: tree.Expr) -> bool:
     """Whether a part that failed may have said what is present, so that the parts behind it can't be judged."""
     match node:
-        case tree.StateTest():
+        case tree.StateTest() | tree.Call():  # a call may be of a definition that does
             return True
         case tree.Unary(operator="not", operand=operand):
             return _speaks_of_presence(operand)
@@ -212,9 +212,10 @@ def state_test(checker: Checker, node: tree.StateTest, env: Env) -> ir.Expr | No
     if typed is None:
         return None
     text = checker.context.quote(node.operand.span)
-    if not isinstance(typed.expr, ir.Field | ir.MapGet | ir.Else | ir.Aggregate) or (
-        isinstance(typed.expr, ir.Aggregate) and typed.expr.function in {"count", "sum"}
-    ):
+    may_be = isinstance(typed.expr, ir.Field | ir.MapGet | ir.Else) or (
+        isinstance(typed.expr, ir.Aggregate) and typed.expr.function not in {"count", "sum"}
+    )
+    if not may_be and not typed.declared_optional:  # what is handed to a `text?` of a definition may be any value
         error(
             checker.context.sink,
             "FC203",

@@ -10,7 +10,7 @@ from fullcount.compiler import ir
 from fullcount.compiler.names import BoundInventory, Names
 from fullcount.compiler.polarity import Polarity
 from fullcount.compiler.types import Type
-from fullcount.dsl.diagnostics import Diagnostics
+from fullcount.dsl.diagnostics import Diagnostics, Label
 from fullcount.dsl.source import Source, Span
 
 MAX_QUOTED = 60
@@ -24,6 +24,9 @@ class Place(Enum):
     EXPECT = "an `expect`"
     SHOW = "`show`"
     ARGUMENT = "an argument of an operation"
+    PROTECT = "a protection"
+    KEEP = "`keep`"
+    ITEMS = "the condition of `any` and `all`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,11 @@ class Env:
 
     `bare`: the inventory whose fields are written without a row variable (in `scope` and `expect`). `facts`: the
     expressions that flow typing knows to be present here. `lenient` is set behind a part that failed, whose facts are
-    not known: absence is then not reported.
+    not known: absence is then not reported. `items` are the items of lists, by their names.
+
+    `locals` are the arguments of the definition whose body this is, by parameter; a body sees nothing else of the place
+    where it is used. `variables` are the rows whose name in the program is not the written one, because a row around
+    the definition is already called so; `around` holds the names that are taken there.
     """
 
     place: Place
@@ -41,6 +48,10 @@ class Env:
     facts: frozenset[ir.Expr] = frozenset()
     polarity: Polarity = Polarity.POSITIVE
     lenient: bool = False
+    items: Mapping[str, ir.Item] = field(default_factory=dict)
+    locals: Mapping[str, Typed] | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
+    around: frozenset[str] = frozenset()
 
     def flipped(self) -> Env:
         """The surroundings under one more negation."""
@@ -56,7 +67,35 @@ class Env:
 
     def with_row(self, row: str, inventory: BoundInventory) -> Env:
         """The surroundings inside a quantifier that binds `row`."""
-        return replace(self, rows={**self.rows, row: inventory})
+        named = self.fresh(row)
+        variables = self.variables if named == row else {**self.variables, row: named}
+        return replace(self, rows={**self.rows, row: inventory}, variables=variables)
+
+    def with_item(self, name: str, of_type: Type) -> Env:
+        """The surroundings inside a test of a list that calls each item `name`."""
+        return replace(self, place=Place.ITEMS, items={**self.items, name: ir.Item(self.fresh(name), of_type)})
+
+    def variable(self, row: str) -> str:
+        """What a row is called in the program."""
+        return self.variables.get(row, row)
+
+    @property
+    def taken(self) -> frozenset[str]:
+        """What rows and items are called in the program, here and around."""
+        own = () if self.bare is None else (ir.SELF,)
+        return self.around.union(map(self.variable, self.rows), (item.name for item in self.items.values()), own)
+
+    def fresh(self, name: str) -> str:
+        """Return a name that nothing here or around is called by: the one given, or that with a number."""
+        taken, number, found = self.taken, 1, name
+        while found in taken:
+            number += 1
+            found = f"{name}{number}"
+        return found
+
+    def body(self, arguments: Mapping[str, Typed]) -> Env:
+        """The surroundings of the body of a definition that is used here."""
+        return Env(self.place, polarity=self.polarity, locals=arguments, around=self.taken)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +122,11 @@ class Context:
     names: Names
     source: Source
     sink: Diagnostics
+    sources: Mapping[str, Source]
+    inlined: dict[Span, Label] = field(default_factory=dict)
+    """Uses of definitions that look into inventories, each with the place of its definition."""
 
     def quote(self, span: Span) -> str:
         """Return the source text of a span on one line and not too long, for messages."""
-        text = " ".join(self.source.slice(span).split())
+        text = " ".join(self.sources[span.source].slice(span).split())
         return text if len(text) <= MAX_QUOTED else text[: MAX_QUOTED - 1] + "…"

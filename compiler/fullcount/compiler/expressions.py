@@ -14,7 +14,9 @@ from fullcount.compiler.calls import call
 from fullcount.compiler.comparisons import COMPARISONS, comparison
 from fullcount.compiler.conditions import conjunction_or_disjunction, member, negation, state_test, truth_of
 from fullcount.compiler.constants import literal
+from fullcount.compiler.definitions import inlined_condition, inlined_value
 from fullcount.compiler.environment import Context, Env, Typed
+from fullcount.compiler.lists import list_test
 from fullcount.compiler.polarity import Polarity
 from fullcount.compiler.quantifiers import aggregate, quantified
 from fullcount.compiler.references import index, reference
@@ -32,6 +34,8 @@ class Checker:
     def condition(self, node: tree.Expr, env: Env) -> ir.Expr | None:
         """Check an expression that must be a test: true, false or unknown."""
         match node:
+            case tree.Call() if (definition := self.context.names.library.definition(node)) is not None:
+                return inlined_condition(self, node, definition, env)
             case tree.Binary(operator="and" | "or"):
                 return conjunction_or_disjunction(self, node, env)
             case tree.Unary(operator="not"):
@@ -44,6 +48,8 @@ class Checker:
                 return state_test(self, node, env)
             case tree.Quantified():
                 return quantified(self, node, env)
+            case tree.ListTest():
+                return list_test(self, node, env)
             case _:
                 return truth_of(self, node, env)
 
@@ -62,6 +68,8 @@ class Checker:
                 return reference(self, node, env)
             case tree.Index():
                 return index(self, node, env)
+            case tree.Call() if (definition := self.context.names.library.definition(node)) is not None:
+                return inlined_value(self, node, definition, env, aggregates)
             case tree.Call():
                 return call(self, node, env)
             case tree.Else():
@@ -171,7 +179,7 @@ def _misplaced(context: Context, node: tree.Never | tree.All | tree.ListLiteral)
             error(
                 context.sink,
                 "FC221",
-                "a list can only stand behind `in`",
+                "a list can only stand behind `in`, or be handed to a function",
                 node.span,
                 help='write `a.environment in ["test", "staging"]`',
             )

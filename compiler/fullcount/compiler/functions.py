@@ -9,38 +9,79 @@ property test keeps them equal. An unknown or absent argument makes the result u
 - `matches(text, pattern)` is a full match by RE2 (linear time); the pattern is a literal, checked at compile time.
 - `glob(text, pattern)` is a full match where `*` is any run of characters, `?` any one, and nothing else is special;
   the pattern is a literal.
-- `length` counts code points.
+- `length` counts the code points of a text, or the items of a list.
+- `cidr_contains(network, address)`: the address, or the whole network, lies in the network, which is a literal. Unknown
+  for a text that is neither. IPv4 and IPv6 never contain each other. See `lower/networks.py`.
+- `semver_compare(a, b)`: -1, 0 or 1 by the order of Semantic Versioning 2.0.0; unknown unless both are versions. See
+  `lower/versions.py`.
+- `json(text, path)`: the text, whole number or boolean that a JSON text holds at a path, which is a literal, as text;
+  absent where it holds none; unknown for a text that is not JSON. See `lower/json_text.py`.
+- `sample(text, p%)`: true for about p percent of all texts, always for the same. See `lower/sampling.py`.
+- `intersects(a, b)`: some item is in both lists. `subset(a, b)`: every item of `a` is in `b`; so it is if `a` has none.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from fullcount.compiler.types import BOOL, INT, TEXT, Type
+from fullcount.compiler.types import BOOL, INT, PERCENT, TEXT, ListOf, Type
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What an argument may be: `text` says it to people, `takes` decides."""
+
+    text: str
+    takes: Callable[[Type], bool]
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def _only(of: Type) -> Wanted:
+    return Wanted(str(of), lambda given: given == of)
+
+
+_TEXT = _only(TEXT)
+_PERCENT = Wanted("percentage", lambda given: given == PERCENT)
+_LIST = Wanted("list<…>", lambda given: isinstance(given, ListOf))
+_TEXT_OR_LIST = Wanted("text or list<…>", lambda given: given == TEXT or isinstance(given, ListOf))
 
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A signature. `literal` holds the positions whose argument must be a literal."""
+    """A signature. `literal` holds the positions whose argument must be a literal.
+
+    `alike`: the arguments are of one type. `optional`: the result may be absent.
+    """
 
     name: str
-    parameters: tuple[Type, ...]
+    parameters: tuple[Wanted, ...]
     result: Type
     literal: frozenset[int] = frozenset()
+    alike: bool = False
+    optional: bool = False
 
 
 FUNCTIONS: dict[str, Function] = {
     f.name: f
     for f in (
-        Function("lower", (TEXT,), TEXT),
-        Function("upper", (TEXT,), TEXT),
-        Function("trim", (TEXT,), TEXT),
-        Function("starts_with", (TEXT, TEXT), BOOL),
-        Function("ends_with", (TEXT, TEXT), BOOL),
-        Function("contains", (TEXT, TEXT), BOOL),
-        Function("matches", (TEXT, TEXT), BOOL, literal=frozenset({1})),
-        Function("glob", (TEXT, TEXT), BOOL, literal=frozenset({1})),
-        Function("length", (TEXT,), INT),
+        Function("lower", (_TEXT,), TEXT),
+        Function("upper", (_TEXT,), TEXT),
+        Function("trim", (_TEXT,), TEXT),
+        Function("starts_with", (_TEXT, _TEXT), BOOL),
+        Function("ends_with", (_TEXT, _TEXT), BOOL),
+        Function("contains", (_TEXT, _TEXT), BOOL),
+        Function("matches", (_TEXT, _TEXT), BOOL, literal=frozenset({1})),
+        Function("glob", (_TEXT, _TEXT), BOOL, literal=frozenset({1})),
+        Function("length", (_TEXT_OR_LIST,), INT),
+        Function("cidr_contains", (_TEXT, _TEXT), BOOL, literal=frozenset({0})),
+        Function("semver_compare", (_TEXT, _TEXT), INT),
+        Function("json", (_TEXT, _TEXT), TEXT, literal=frozenset({1}), optional=True),
+        Function("sample", (_TEXT, _PERCENT), BOOL, literal=frozenset({1})),
+        Function("intersects", (_LIST, _LIST), BOOL, alike=True),
+        Function("subset", (_LIST, _LIST), BOOL, alike=True),
     )
 }
 

@@ -69,6 +69,12 @@ def _test(p: ir.Expr, q: ir.Expr) -> bool:
             return _true(p.where, q.where)
         case ir.Not(operand=ir.Some() as a), ir.Not(operand=ir.Some() as b) if a.inventory == b.inventory:
             return _false(a.where, b.where)
+        case ir.AnyItem(), ir.AnyItem() if p.collection == q.collection and p.item == q.item:
+            return _true(p.where, q.where)
+        case ir.Not(operand=ir.AnyItem() as a), ir.Not(operand=ir.AnyItem() as b) if (
+            a.collection == b.collection and a.item == b.item
+        ):
+            return _false(a.where, b.where)
         case ir.In(), ir.In() if p.item == q.item:
             return _items(p.collection, q.collection)
         case ir.Not(operand=ir.In() as a), ir.Not(operand=ir.In() as b) if a.item == b.item:

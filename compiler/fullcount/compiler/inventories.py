@@ -5,9 +5,10 @@ What a workflow says of a field is never believed over what the connector declar
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from fullcount.compiler.catalog import Catalog, Resource
+from fullcount.compiler.library import Placed, field_twice
 from fullcount.compiler.report import Advice, error, near
 from fullcount.compiler.typenames import field_type
 from fullcount.compiler.types import FieldType
@@ -51,39 +52,27 @@ def find_resource(path: tree.Dotted, catalog: Catalog, sink: Diagnostics) -> Res
 
 
 def declared_fields(
-    decl: tree.InventoryDecl, resource: Resource, sink: Diagnostics
+    placed: Sequence[Placed], resource: Resource, sink: Diagnostics
 ) -> tuple[dict[str, FieldType], frozenset[str]]:
     """Return the declared fields that check, and the names of those that were reported."""
     good: dict[str, FieldType] = {}
     failed: set[str] = set()
-    places: dict[str, tree.Name] = {}
-    for declared in decl.fields:
-        name = declared.name
-        folded = name.text.lower()
-        if folded in places:
-            first = places[folded]
-            same = first.text == name.text
-            error(
-                sink,
-                "FC101",
-                f"field `{name.text}` is declared twice"
-                if same
-                else f"fields `{first.text}` and `{name.text}` differ in upper and lower case only",
-                name.span,
-                labels=(Label(first.span, "first declared here"),),
-                help="remove one of them" if same else "remove one of them: a snapshot can't hold both",
-            )
+    first: dict[str, Placed] = {}
+    for each in placed:
+        name = each.field.decl.name.text
+        if first.setdefault(name.lower(), each) is not each:
+            field_twice(each, first[name.lower()], sink)
             continue
-        places[folded] = name
-        checked = _field(declared, resource, sink)
+        checked = _field(each, resource, each.sink(sink))
         if checked is None:
-            failed.add(name.text)
+            failed.add(name)
         else:
-            good[name.text] = checked
+            good[name] = checked
     return good, frozenset(failed)
 
 
-def _field(declared: tree.FieldDecl, resource: Resource, sink: Diagnostics) -> FieldType | None:
+def _field(placed: Placed, resource: Resource, sink: Diagnostics) -> FieldType | None:
+    declared = placed.field.decl
     name = declared.name.text
     full = f"{resource.source}.{resource.name}"
     if name not in resource.fields:
@@ -95,7 +84,7 @@ def _field(declared: tree.FieldDecl, resource: Resource, sink: Diagnostics) -> F
             **near(name, declared.name.span, resource.fields, "fields"),
         )
         return None
-    said = field_type(declared.type, sink)
+    said = field_type(declared.type, sink) if placed.spread is None else placed.field.type
     if said is None:
         return None
     actual = resource.fields[name]

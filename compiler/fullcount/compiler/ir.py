@@ -9,6 +9,8 @@
 - `IsState(x, present)`: true if x has a value, false if the source positively said that it has none, else unknown.
   `absent` is its negation. `known` is `present or absent`: **true or unknown, never false**, so that `not (x is
   known)` can't select what a fuller view would not.
+- `AnyItem(l, x, p)`: true if p is true for an item of l; else false if l has a value and p is false for every item;
+  else unknown. `all` is its dual. A list that is absent, or whose state is `truncated`, has no value: it is unknown.
 - `Else(x, y)`: x where x is present, y where x is absent, unknown otherwise.
 - `MapGet(m, k)`: the value under k; absent if m is present and has no k, or m is absent; unknown if m is unknown.
 - Integer-like arithmetic that leaves signed 64 bits is unknown. Division: `int / int` is integer division towards
@@ -22,6 +24,9 @@
   from the rows with p true and a known value (certain) and those with p unknown or value unknown (possible); a side
   that a possible or unread row could move without limit is unbounded. Over a complete X with no certain and no
   possible row, `min` and `max` are absent, `sum` and `count` are 0.
+  `avg`: exact, up to the steps of its type, if X is complete and every row is certain or surely gives no value; absent
+  if no row gives one; else without bounds. With `needs n`, whatever the function: unknown, also whether it is absent,
+  unless at least n rows are certain. Too little data is neither zero nor absent.
 - `Compare` with intervals: true if it holds for every pair of values, false if for none, else unknown. A scalar is the
   interval [v, v]; an unknown one is unbounded on both sides. If an operand may be absent, the comparison is unknown.
 
@@ -138,7 +143,9 @@ class Compare:
 
 @dataclass(frozen=True, slots=True)
 class IsState:
-    """`state` is `present`, `absent` or `known`. The operand is a Field, MapGet, Else, or a `min`/`max` Aggregate."""
+    """`state` is `present`, `absent` or `known`. The operand is a Field, MapGet, Else, or a `min`/`max` Aggregate;
+    in the body of a definition, what was handed over for a `T?` may be any value.
+    """
 
     operand: Expr
     state: str
@@ -164,6 +171,29 @@ class In:
 
     item: Expr
     collection: Expr
+    type: Type = BOOL
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """The item of a list that an enclosing `AnyItem` calls `name`. It always has a value."""
+
+    name: str
+    type: Type
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class AnyItem:
+    """An item of `collection` exists for which `where` holds. `all l as x where (p)` is `Not(AnyItem(l, x, Not(p)))`.
+
+    `where` looks into no inventory. No row that it mentions has the name of an item.
+    """
+
+    collection: Expr
+    item: str
+    where: Expr
     type: Type = BOOL
     span: Span = field(default=NOWHERE, compare=False)
 
@@ -209,7 +239,11 @@ class Some:
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """`function` is `count`, `min`, `max` or `sum`; `of` is None exactly for `count`. `where`, `head` as in `Some`."""
+    """`function` is `count`, `min`, `max`, `sum` or `avg`; `of` is None exactly for `count`.
+
+    The type is that of `of`, except that the `avg` of whole numbers is a decimal. `needs` is at least 1, or None.
+    `where` and `head` as in `Some`.
+    """
 
     function: str
     inventory: str
@@ -219,6 +253,7 @@ class Aggregate:
     type: Type
     span: Span = field(default=NOWHERE, compare=False)
     head: Span = field(default=NOWHERE, compare=False)
+    needs: int | None = None
 
 
 Expr = (
@@ -235,6 +270,8 @@ Expr = (
     | IsState
     | Else
     | In
+    | Item
+    | AnyItem
     | Arith
     | Call
     | Some
@@ -247,11 +284,13 @@ TRUE = Const(True, BOOL)
 def children(expr: Expr) -> tuple[Expr, ...]:
     """Return the direct sub-expressions of a node, in order."""
     match expr:
-        case Const() | ListConst() | Param() | Now() | Field():
+        case Const() | ListConst() | Param() | Now() | Field() | Item():
             return ()
         case MapGet(target=a, key=b) | Compare(left=a, right=b) | Arith(left=a, right=b):
             return (a, b)
         case Else(operand=a, fallback=b) | In(item=a, collection=b):
+            return (a, b)
+        case AnyItem(collection=a, where=b):
             return (a, b)
         case Not(operand=a) | IsState(operand=a):
             return (a,)
@@ -261,3 +300,14 @@ def children(expr: Expr) -> tuple[Expr, ...]:
             return (where,)
         case Aggregate(where=where, of=of):
             return (where,) if of is None else (where, of)
+
+
+def open_items(expr: Expr) -> frozenset[str]:
+    """Return the list items that the expression uses and does not bind itself."""
+    match expr:
+        case Item(name=name):
+            return frozenset({name})
+        case AnyItem(collection=collection, item=item, where=where):
+            return open_items(collection) | (open_items(where) - {item})
+        case _:
+            return frozenset[str]().union(*map(open_items, children(expr)))

@@ -13,6 +13,7 @@ from typing import TypeVar
 from fullcount.compiler import ir
 from fullcount.compiler.catalog import Catalog, Resource
 from fullcount.compiler.inventories import bind_resource, check_identity, declared_fields
+from fullcount.compiler.library import Library
 from fullcount.compiler.report import error, near
 from fullcount.compiler.typenames import scalar_type
 from fullcount.compiler.types import FieldType, Type
@@ -52,13 +53,22 @@ class BoundParam:
 class Names:
     """Every name of one workflow. A None is a declaration that failed and was reported."""
 
-    workflow: tree.Workflow
+    own: tree.Workflow | None
+    """The workflow; None where a definition is checked by itself."""
     catalog: Catalog
+    library: Library
     inventories: dict[str, BoundInventory | None] = field(default_factory=dict)
     params: dict[str, BoundParam | None] = field(default_factory=dict)
     proposals: dict[str, tree.ProposeDecl] = field(default_factory=dict)
     used_params: set[str] = field(default_factory=set)
     used_inventories: set[str] = field(default_factory=set)
+
+    @property
+    def workflow(self) -> tree.Workflow:
+        """The workflow. Raises ValueError where there is none."""
+        if self.own is None:
+            raise ValueError("a definition by itself has no workflow")
+        return self.own
 
     def inventory(self, name: tree.Name, sink: Diagnostics) -> BoundInventory | None:
         """Return the inventory called `name`; an unknown one is reported, a failed one is not."""
@@ -75,29 +85,30 @@ class Names:
         return None
 
 
-def resolve_names(workflow: tree.Workflow, catalog: Catalog, sink: Diagnostics) -> Names:
+def resolve_names(workflow: tree.Workflow, catalog: Catalog, library: Library, sink: Diagnostics) -> Names:
     """Bind the inventories, parameters and proposals of a workflow; report what is unknown, wrong or said twice."""
-    names = Names(workflow, catalog)
+    names = Names(workflow, catalog, library)
     for param in unique(workflow.params, "parameter", sink):
         bound = scalar_type(param.type, sink)
         names.params[param.name.text] = None if bound is None else BoundParam(param, bound)
     for inventory in unique(workflow.inventories, "inventory", sink):
-        names.inventories[inventory.name.text] = _bind(inventory, catalog, sink)
+        names.inventories[inventory.name.text] = _bind(inventory, names, sink)
     for proposal in unique(workflow.proposals, "proposal", sink):
         names.proposals[proposal.name.text] = proposal
     return names
 
 
-def _bind(decl: tree.InventoryDecl, catalog: Catalog, sink: Diagnostics) -> BoundInventory | None:
-    resource = bind_resource(decl, catalog, sink)
-    if resource is None:
+def _bind(decl: tree.InventoryDecl, names: Names, sink: Diagnostics) -> BoundInventory | None:
+    resource = bind_resource(decl, names.catalog, sink)
+    placed = names.library.fields(decl.fields, sink)
+    if resource is None or placed is None:
         return None
-    fields, failed = declared_fields(decl, resource, sink)
+    fields, failed = declared_fields(placed, resource, sink)
     check_identity(decl, resource, fields, failed, sink)
     return BoundInventory(decl, resource, fields, failed)
 
 
-Named = TypeVar("Named", tree.ParamDecl, tree.InventoryDecl, tree.ProposeDecl, tree.FieldDecl, tree.Workflow)
+Named = TypeVar("Named", tree.ParamDecl, tree.InventoryDecl, tree.ProposeDecl, tree.ProtectDecl, tree.Workflow)
 
 
 def unique(declarations: Iterable[Named], what: str, sink: Diagnostics) -> list[Named]:

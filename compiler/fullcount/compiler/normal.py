@@ -2,7 +2,7 @@
 
 Guarantees: the normal form has the same truth as the condition in every world, in three values. Negations stand at the
 tests (`not x < y` is `x >= y`: where a side is not known both are unknown), `>` is written as `<`, junctions are flat
-and without repetitions, and rows are named by their depth, so that what they were called plays no part.
+and without repetitions, and rows and items are named by their depth, so that what they were called plays no part.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import Final
 
 from fullcount.compiler import ir
 from fullcount.compiler.polarity import MIRRORED
+from fullcount.compiler.walk import with_parts
 
 _OPPOSITE: Final = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _STATES: Final = {"present": "absent", "absent": "present"}
@@ -60,22 +61,16 @@ def _normal(expr: ir.Expr, names: _Names, depth: int) -> ir.Expr:
             return _compare(operator, part(left), part(right))
         case ir.Some() | ir.Aggregate():
             return _use(expr, names, depth)
+        case ir.AnyItem(collection=collection, item=item, where=where):
+            named = f"item {depth}"
+            inner = _normal(where, {**names, item: named}, depth + 1)
+            return replace(expr, collection=part(collection), item=named, where=inner)
+        case ir.Item(name=name):
+            return replace(expr, name=names.get(name, name))
         case ir.Field(row=row):
             return replace(expr, row=names.get(row, row))
-        case ir.IsState(operand=operand):
-            return replace(expr, operand=part(operand))
-        case ir.MapGet(target=target, key=key):
-            return replace(expr, target=part(target), key=part(key))
-        case ir.Else(operand=operand, fallback=fallback):
-            return replace(expr, operand=part(operand), fallback=part(fallback))
-        case ir.In(item=item, collection=collection):
-            return replace(expr, item=part(item), collection=part(collection))
-        case ir.Arith(left=left, right=right):
-            return replace(expr, left=part(left), right=part(right))
-        case ir.Call(arguments=arguments):
-            return replace(expr, arguments=tuple(map(part, arguments)))
         case _:
-            return expr
+            return with_parts(expr, part)
 
 
 def _use(expr: ir.Some | ir.Aggregate, names: _Names, depth: int) -> ir.Expr:

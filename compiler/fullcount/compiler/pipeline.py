@@ -1,10 +1,11 @@
 """The story of a compilation, top to bottom.
 
-    text ─parse─► tree ─names─► bound names ─types─► typed rules ─direction─► uses
+    text ─parse─► tree ─imports─► shared names ─names─► bound names ─types─► typed rules ─direction─► uses
          ─requirements─► uses with evidence ─approval, caps, schedule─► checked ─warnings, allowances─► Program
 
 Each phase is a function from values to values that adds findings to one sink and goes on, so that one run reports every
-mistake. There is a program only if no phase reported an error. Nothing here does I/O or asks for the time.
+mistake. There is a program only if no phase reported an error. Nothing here does I/O or asks for the time: the text of
+an imported file comes from a loader.
 """
 
 from __future__ import annotations
@@ -14,19 +15,25 @@ from dataclasses import dataclass, replace
 
 from fullcount.compiler import program
 from fullcount.compiler.approvals import check_approvals, unique_acts, warn_one_approver
+from fullcount.compiler.canary import check_canary
 from fullcount.compiler.caps import act_of, acted_on, check_limit, check_pace
 from fullcount.compiler.catalog import Catalog
+from fullcount.compiler.check_library import check_definitions
 from fullcount.compiler.check_types import check_act, check_inventory, check_params, check_proposal
 from fullcount.compiler.direction import infer_uses
 from fullcount.compiler.environment import Context
 from fullcount.compiler.expressions import Checker
+from fullcount.compiler.imports import Loader, gather, no_files
+from fullcount.compiler.library import Library, read_library
 from fullcount.compiler.names import resolve_names, said_in_two_files, unique
 from fullcount.compiler.promises import read_promises
+from fullcount.compiler.protections import Protections, check_protections, protect_workflow, refuse_strays
 from fullcount.compiler.report import error
 from fullcount.compiler.requirements import check_requirements
 from fullcount.compiler.schedule import check_schedule
 from fullcount.compiler.suppressions import allow
 from fullcount.compiler.unused import warn_unused
+from fullcount.compiler.windows import check_windows
 from fullcount.dsl import tree
 from fullcount.dsl.diagnostics import Diagnostics
 from fullcount.dsl.parser import parse
@@ -46,20 +53,47 @@ class Compiled:
     declared: tuple[tree.Name, ...] = ()
 
 
-def compile_source(source: Source, catalog: Catalog) -> Compiled:
-    """Compile one file against the sources of a workspace."""
+def compile_source(
+    source: Source, catalog: Catalog, loader: Loader = no_files, *, protections: Protections | None = None
+) -> Compiled:
+    """Compile one file, with what it imports, against the sources of a workspace and under its protections.
+
+    The program holds the workflows of this file alone. A file of shared names has none, and its program is empty.
+    `protections` None: no workspace is known, and the protections of these files are all there are. With a mistake
+    among the protections nothing compiles: nobody could say what is protected.
+    """
     file, sink = parse(source)
     sources = {source.name: source}
+    if protections is not None and protections.diagnostics.has_errors:
+        sources |= protections.sources
+        for finding in protections.diagnostics:
+            sink.add(finding)
     if file is None or sink.has_errors:
         return Compiled(None, sink, sources, () if file is None else _names(file.workflows))
-    if len(file.workflows) == 0:
-        error(sink, "FC124", "this file declares no workflow", file.span, help="write `workflow name { … }`")
+
+    # shared names: what this file and the files it imports declare for every workflow
+    files = gather(source, file, loader, sink)
+    library = read_library(files, sink)
+    check_definitions(library, catalog, files.sources, sink)
+
+    declared = len(file.workflows) + len(file.protects) + len(file.records) + len(file.definitions)
+    if declared == 0 and (protections is None or source.name not in protections.sources):
+        error(sink, "FC124", "this file declares nothing", file.span, help="write `workflow name { … }`")
+
+    # protections: what no workflow may take
+    if protections is None:
+        protections = check_protections(files.pairs(), catalog, sink)
+    else:
+        for imported, at in files.pairs():
+            if at.name not in protections.sources:
+                refuse_strays(imported, sink)
+
     made = [
-        compile_workflow(workflow, source, file.comments, catalog, sink)
+        compile_workflow(workflow, Surroundings(source, file.comments, files.sources, library, catalog), sink)
         for workflow in unique(file.workflows, "workflow", sink)
     ]
     found = allow(source, file.comments, sink)
-    return Compiled(_program(made, found), found, sources, _names(file.workflows))
+    return Compiled(_program(made, protections, found), found, files.sources, _names(file.workflows))
 
 
 def compiled_together(files: Sequence[Compiled]) -> list[Compiled]:
@@ -80,21 +114,31 @@ def _names(workflows: Sequence[tree.Workflow]) -> tuple[tree.Name, ...]:
     return tuple(workflow.name for workflow in workflows)
 
 
-def _program(workflows: Sequence[program.Workflow], sink: Diagnostics) -> program.Program | None:
-    return None if sink.has_errors else program.Program(tuple(workflows))
+def _program(
+    workflows: Sequence[program.Workflow], protections: Protections, sink: Diagnostics
+) -> program.Program | None:
+    """Make the program of workflows that all checked; from here on the protections are part of each."""
+    if sink.has_errors:
+        return None
+    return program.Program(tuple(protect_workflow(workflow, protections) for workflow in workflows))
 
 
-def compile_workflow(
-    workflow: tree.Workflow,
-    source: Source,
-    comments: Sequence[tree.Comment],
-    catalog: Catalog,
-    sink: Diagnostics,
-) -> program.Workflow:
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """Where a workflow stands: its file, the texts of all files, the names they share, and the workspace."""
+
+    source: Source
+    comments: Sequence[tree.Comment]
+    sources: Mapping[str, Source]
+    library: Library
+    catalog: Catalog
+
+
+def compile_workflow(workflow: tree.Workflow, around: Surroundings, sink: Diagnostics) -> program.Workflow:
     """Compile one workflow; what did not check is missing from the result, and an error in the sink says so."""
     # names: what each name stands for
-    names = resolve_names(workflow, catalog, sink)
-    context = Context(names, source, sink)
+    names = resolve_names(workflow, around.catalog, around.library, sink)
+    context = Context(names, around.source, sink, around.sources)
     checker = Checker(context)
 
     # types: every expression in its place
@@ -104,7 +148,7 @@ def compile_workflow(
     proposals = {
         name: proposal
         for name, decl in names.proposals.items()
-        if (proposal := check_proposal(checker, decl, comments)) is not None
+        if (proposal := check_proposal(checker, decl, around.comments)) is not None
     }
 
     # direction: which way each use of an inventory concludes
@@ -124,9 +168,15 @@ def compile_workflow(
     acts: list[program.Act] = []
     for act_decl in unique_acts(names):
         check_pace(act_decl, sink)
+        windows = check_windows(act_decl.windows, sink)
+        canary = None
+        if act_decl.canary is not None:
+            name = act_decl.proposal.text
+            approval = next((each for each in approvals if each.proposal == name), None)
+            canary = check_canary(act_decl.canary, proposals.get(name), promises, approval, sink)
         calls = check_act(checker, act_decl, proposals.get(act_decl.proposal.text))
-        if calls is not None:
-            acts.append(act_of(act_decl, *calls))
+        if calls is not None and windows is not None:
+            acts.append(act_of(act_decl, *calls, windows, canary))
     schedule = None if workflow.schedule is None else check_schedule(workflow.schedule, sink)
 
     # warnings; behind an error, what looks unused may only not have been looked at

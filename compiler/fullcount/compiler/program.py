@@ -89,6 +89,37 @@ class Exemption:
 
 
 @dataclass(frozen=True, slots=True)
+class Keep:
+    """The `count` objects that come first in each group stay, whatever the rule says; equals stay together.
+
+    `per` and `by` are over the base row; without `per` all objects are one group. `order` is `newest` (the greatest
+    `by` first) or `oldest`. The groups are of every object in the scope of the base inventory. An object is let go only
+    if at least `count` others of its group surely come strictly before it; see `lower/sql_floor.py`.
+    """
+
+    count: int
+    per: ir.Expr | None
+    order: str
+    by: ir.Expr
+    text: str
+    """The clause as written, for people."""
+    span: Span = field(default=ir.NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Protection:
+    """What keeps an object whatever the rule says, unless `condition` (over the base row) is proven false for it.
+
+    It comes from the workspace, not from the workflow, which can't say anything against it.
+    """
+
+    name: str
+    condition: ir.Expr
+    because: str
+    span: Span = field(default=ir.NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Shown:
     """An expression that reviewers see for each row, with its source text as the label."""
 
@@ -111,6 +142,19 @@ class Proposal:
     where_text: str
     """The rule as written, for people."""
     span: Span = field(default=ir.NOWHERE, compare=False)
+    protections: tuple[Protection, ...] = ()
+    keeps: tuple[Keep, ...] = ()
+
+    @property
+    def exemptions(self) -> tuple[ir.Expr, ...]:
+        """The conditions of `except when`."""
+        return tuple(each.condition for each in self.excepts if each.condition is not None)
+
+    @property
+    def deciding(self) -> tuple[ir.Expr, ...]:
+        """Every expression that decides whether an object is proposed, besides the scope of its inventory."""
+        parts = [part for keep in self.keeps for part in (keep.per, keep.by) if part is not None]
+        return (self.where, *self.exemptions, *(each.condition for each in self.protections), *parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,8 +195,31 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
+class Canary:
+    """The first `count` acts, then a wait (microseconds), then a look at whether they still are as they were left."""
+
+    count: int
+    wait: int
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """When an act may happen: days (0 is Monday) and minutes of the day, `[start, end)`, by the clock of a zone.
+
+    With `end` before `start` it goes on after midnight and belongs to the day on which it began. See `windows.py`.
+    """
+
+    days: tuple[int, ...]
+    start: int
+    end: int
+    timezone: str
+    text: str
+    """The days and times as written, for people."""
+
+
+@dataclass(frozen=True, slots=True)
 class Act:
-    """What to do with each approved object. `rate` is acts per second; None: unlimited."""
+    """What to do with each approved object. `rate` is acts per second; None: unlimited. No window: at any time."""
 
     proposal: str
     call: OperationCall
@@ -160,6 +227,8 @@ class Act:
     rate: Decimal | None
     concurrency: int
     stop: Stop | None
+    windows: tuple[Window, ...] = ()
+    canary: Canary | None = None
 
 
 @dataclass(frozen=True, slots=True)

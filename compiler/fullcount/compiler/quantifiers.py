@@ -1,4 +1,4 @@
-"""Looking into another inventory: `some`, `no`, `count`, `min`, `max`, `sum`.
+"""Looking into another inventory: `some`, `no`, `count`, `min`, `max`, `sum`, `avg`.
 
 The scope of the inventory is made part of each condition, so that what is evaluated is what was asked of the source.
 """
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from fullcount.compiler import ir
 from fullcount.compiler.environment import Env, Place, Typed
+from fullcount.compiler.lists import refuse_inventory
 from fullcount.compiler.names import BoundInventory
 from fullcount.compiler.polarity import Polarity
 from fullcount.compiler.presence import facts_when
@@ -35,7 +36,7 @@ def quantified(checker: Checker, node: tree.Quantified, env: Env) -> ir.Expr | N
     where = _where(checker, node, inventory, inner)
     if where is None:
         return None
-    some = ir.Some(inventory.name, node.row.text, where, span=node.span, head=_head(node))
+    some = ir.Some(inventory.name, inner.variable(node.row.text), where, span=node.span, head=_head(node))
     return some if node.quantifier == "some" else ir.Not(some, span=node.span)
 
 
@@ -59,18 +60,29 @@ def aggregate(checker: Checker, node: tree.AggregateExpr, env: Env, polarity: Po
     if where is None:
         return None
     if node.function == "count" or node.of is None:
-        return _count(checker, node, inventory, where)
+        return _count(checker, node, inventory, where, inner)
     of = checker.required(node.of, inner.knowing(facts_when(where, True)), f"this `{node.function}`")
-    if of is None or not _can_aggregate(checker, node, node.of, of):
+    if of is None or not _can_aggregate(checker, node, node.of, of, inner):
         return None
     made = ir.Aggregate(
-        node.function, inventory.name, node.row.text, where, of.expr, of.type, span=node.span, head=_head(node)
+        node.function,
+        inventory.name,
+        inner.variable(node.row.text),
+        where,
+        of.expr,
+        DECIMAL if node.function == "avg" and of.type == INT else of.type,
+        span=node.span,
+        head=_head(node),
+        needs=node.needs,
     )
-    optional = node.function in {"min", "max"}
+    # with too few rows it is unknown, and so never absent
+    optional = node.function in {"min", "max", "avg"} and node.needs is None
     return Typed(made, optional and made not in env.facts, optional)
 
 
-def _count(checker: Checker, node: tree.AggregateExpr, inventory: BoundInventory, where: ir.Expr) -> Typed | None:
+def _count(
+    checker: Checker, node: tree.AggregateExpr, inventory: BoundInventory, where: ir.Expr, env: Env
+) -> Typed | None:
     if (node.of is None) != (node.function == "count"):
         needs = "counts rows, so it has no `of`" if node.of is not None else "needs `of` and the value to look at"
         error(
@@ -82,22 +94,23 @@ def _count(checker: Checker, node: tree.AggregateExpr, inventory: BoundInventory
             + ("`" if node.of is not None else f" of {node.row.text}.…`"),
         )
         return None
-    made = ir.Aggregate("count", inventory.name, node.row.text, where, None, INT, span=node.span, head=_head(node))
+    row = env.variable(node.row.text)
+    made = ir.Aggregate("count", inventory.name, row, where, None, INT, span=node.span, head=_head(node))
     return Typed(made, False, False)
 
 
-def _can_aggregate(checker: Checker, node: tree.AggregateExpr, place: tree.Expr, of: Typed) -> bool:
+def _can_aggregate(checker: Checker, node: tree.AggregateExpr, place: tree.Expr, of: Typed, env: Env) -> bool:
     sink = checker.context.sink
     if is_condition(of.expr) or not isinstance(of.type, Scalar):
         allowed = False
-    elif node.function == "sum":
+    elif node.function in {"sum", "avg"}:
         allowed = of.type in _SUMMED
     else:
         allowed = of.type.kind in ORDERED
     if not allowed:
         error(sink, "FC205", f"`{node.function}` has no meaning over values of type `{of.type}`", place.span)
         return False
-    if not mentions_row(of.expr, node.row.text):
+    if not mentions_row(of.expr, env.variable(node.row.text)):
         error(
             sink,
             "FC217",
@@ -112,18 +125,24 @@ def _can_aggregate(checker: Checker, node: tree.AggregateExpr, place: tree.Expr,
 def _enter(checker: Checker, node: tree.Quantified | tree.AggregateExpr, env: Env) -> tuple[BoundInventory, Env] | None:
     """Return the inventory and the surroundings inside the quantifier."""
     context = checker.context
-    inventory = context.names.inventory(node.inventory, context.sink)
+    if env.place is Place.ITEMS:
+        refuse_inventory(checker, node)
+        return None
     if env.place is not Place.RULE:
         error(
             context.sink,
             "FC211",
             f"{env.place.value} can't look into another inventory",
             node.span,
-            help="say it in the `where` of the proposal",
+            help="say it in the `where` of the proposal"
+            if env.place is not Place.PROTECT
+            else "say it by fields of the object itself",
         )
         return None
+    inventory = context.names.inventory(node.inventory, context.sink)
     row = node.row
-    if row.text in env.rows or row.text in context.names.params:
+    params = context.names.params if env.locals is None else env.locals
+    if row.text in env.rows or row.text in params:
         what = "a row of an enclosing rule" if row.text in env.rows else "a parameter"
         error(
             context.sink,
@@ -140,13 +159,13 @@ def _enter(checker: Checker, node: tree.Quantified | tree.AggregateExpr, env: En
 def _where(
     checker: Checker, node: tree.Quantified | tree.AggregateExpr, inventory: BoundInventory, env: Env
 ) -> ir.Expr | None:
-    scope = ir.TRUE if inventory.scope is None else rename_row(inventory.scope, ir.SELF, node.row.text)
+    scope = ir.TRUE if inventory.scope is None else rename_row(inventory.scope, ir.SELF, env.variable(node.row.text))
     if isinstance(node.where, tree.All):
         return scope
     where = checker.condition(node.where, env)
     if where is None:
         return None
-    if not mentions_row(where, node.row.text):
+    if not mentions_row(where, env.variable(node.row.text)):
         error(
             checker.context.sink,
             "FC217",

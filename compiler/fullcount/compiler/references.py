@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fullcount.compiler import ir
@@ -33,11 +35,15 @@ def reference(checker: Checker, node: tree.Reference, env: Env) -> Typed | None:
     if len(rest) > 1:
         _no_parts(checker, f"{head.text}.{rest[0].text}", rest[1], inventory.fields.get(rest[0].text))
         return None
-    return _field(checker, head.text, inventory, rest[0], node.span, env)
+    return _field(checker, env.variable(head.text), inventory, rest[0], node.span, env)
 
 
 def _bare(checker: Checker, name: tree.Name, env: Env) -> Typed | None:
     names, sink = checker.context.names, checker.context.sink
+    if name.text in env.items:
+        return Typed(replace(env.items[name.text], span=name.span), False, False)
+    if env.locals is not None:
+        return _local(checker, name, env, env.locals)
     is_field = env.bare is not None and (name.text in env.bare.fields or name.text in env.bare.failed)
     if name.text in names.params:
         names.used_params.add(name.text)
@@ -64,8 +70,24 @@ def _bare(checker: Checker, name: tree.Name, env: Env) -> Typed | None:
     elif len(rows_with) > 0:
         advice = _with_row(name, rows_with)
     else:
-        advice = near(name.text, name.span, (*names.params, *env.rows), "names")
+        advice = near(name.text, name.span, (*names.params, *env.rows, *env.items), "names")
     error(sink, "FC109", f"there is no parameter or row `{name.text}` here", name.span, **advice)
+    return None
+
+
+def _local(checker: Checker, name: tree.Name, env: Env, arguments: Mapping[str, Typed]) -> Typed | None:
+    """Resolve a bare name in the body of a definition: one of its parameters, and nothing else."""
+    argument = arguments.get(name.text)
+    if argument is not None:
+        return Typed(argument.expr, argument.optional and argument.expr not in env.facts, argument.declared_optional)
+    error(
+        checker.context.sink,
+        "FC109",
+        f"there is no parameter `{name.text}` in this definition",
+        name.span,
+        why="a definition sees nothing of the place where it is used but what is handed to it",
+        **near(name.text, name.span, (*arguments, *env.rows, *env.items), "names"),
+    )
     return None
 
 
@@ -83,7 +105,7 @@ def _unknown_row(checker: Checker, head: tree.Name, env: Env) -> None:
     names = checker.context.names
     bound = [row for row, inventory in env.rows.items() if inventory.name == head.text]
     fix = None
-    if head.text in names.params:
+    if head.text in (names.params if env.locals is None else env.locals):
         help_text = "a parameter is a single value and has no fields"
     elif len(bound) > 0:
         help_text = f"a row of `{head.text}` is called `{bound[0]}` here"

@@ -6,6 +6,7 @@ It must never guess: a suggestion is for a person, with a fix at hand, and chang
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TypedDict
 
 from fullcount.dsl.diagnostics import Diagnostic, Diagnostics, Fix, Label, Severity
@@ -85,3 +86,23 @@ def _said(names: list[str], found: list[str], what: str) -> str:
     listed = ", ".join(f"`{name}`" for name in names[:MAX_LISTED])
     more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
     return f"known {what}: {listed}{more}"
+
+
+class AtUse(Diagnostics):
+    """Takes findings about text that stands elsewhere (a definition, a record), and tells each where it is used.
+
+    The place of use is what the reader can change without changing it for everyone; where the text stands is a label.
+    """
+
+    def __init__(self, sink: Diagnostics, use: Span, note: str, where: str, *, warnings: bool = True) -> None:
+        super().__init__()
+        self._sink, self._use, self._note, self._where, self._warnings = sink, use, note, where, warnings
+
+    def add(self, diagnostic: Diagnostic) -> None:
+        """Add a finding at the place of use; a warning only if these are wanted."""
+        if diagnostic.severity is Severity.WARNING and not self._warnings:
+            return
+        label = Label(diagnostic.span, diagnostic.note or self._where)
+        labels = (label, *diagnostic.labels)
+        # a fix would change what stands elsewhere for everyone who uses it
+        self._sink.add(replace(diagnostic, span=self._use, note=self._note, labels=labels, fix=None))

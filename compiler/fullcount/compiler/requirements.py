@@ -40,7 +40,8 @@ def _check_promise(
     if lacks_age:
         clauses.append(f"fresh within {USUAL_AGE}")
     advice = _where_to_write(bound, promise, clauses, context, names_age=lacks_age)
-    read_here = (Label(bound.decl.name.span, "read here"),)
+    inlined = context.inlined.get(use.head)
+    read_here = (Label(bound.decl.name.span, "read here"), *(() if inlined is None else (inlined,)))
     name = bound.name
     if use.direction is Direction.ABSENCE and Complete() in missing:
         error(

@@ -46,7 +46,7 @@ def next_fires(schedule: Schedule, after: datetime, count: int) -> list[datetime
 
 def fires(schedule: Schedule, after: datetime) -> Iterator[datetime]:
     """Yield the fire times strictly after `after` (aware), in the schedule's time zone. Raises ScheduleError."""
-    zone = _zone(schedule.timezone)
+    zone = zone_of(schedule.timezone)
     if schedule.cron is not None:
         yield from _cron_fires(schedule.cron, after.astimezone(zone))
     elif schedule.every is not None:
@@ -70,7 +70,8 @@ def _cron_fires(cron: str, after: datetime) -> Iterator[datetime]:
         raise ScheduleError(str(problem).lower(), "cron") from problem
 
 
-def _zone(name: str) -> tzinfo:
+def zone_of(name: str) -> tzinfo:
+    """Return a time zone by its name. Raises ScheduleError for one that does not exist."""
     if name == DEFAULT_TIMEZONE:
         return UTC
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError

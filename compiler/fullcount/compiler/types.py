@@ -11,7 +11,7 @@ from enum import StrEnum
 
 
 class Kind(StrEnum):
-    """The scalar kinds. `percent` exists for literals of clauses only; no field can have it."""
+    """The scalar kinds. `percent` exists for literals of clauses and of `sample` only; no field can have it."""
 
     TEXT = "text"
     INT = "int"
@@ -64,6 +64,7 @@ TIMESTAMP = Scalar(Kind.TIMESTAMP)
 DATE = Scalar(Kind.DATE)
 DURATION = Scalar(Kind.DURATION)
 SIZE = Scalar(Kind.SIZE)
+PERCENT = Scalar(Kind.PERCENT)
 
 SCALARS: dict[str, Scalar] = {str(t.kind): t for t in (TEXT, INT, DECIMAL, BOOL, TIMESTAMP, DATE, DURATION, SIZE)}
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from fullcount.compiler import ir
 from fullcount.compiler.types import BOOL
+from fullcount.dsl.source import Span
 
 
 def nodes(expr: ir.Expr) -> Iterator[ir.Expr]:
@@ -26,12 +27,12 @@ def mentions_row(expr: ir.Expr, row: str) -> bool:
 def is_constant(expr: ir.Expr) -> bool:
     """Whether the value is the same for every object, every run and every parameter."""
     varying = (ir.Field, ir.Param, ir.Now, ir.Some, ir.Aggregate)
-    return not any(isinstance(node, varying) for node in nodes(expr))
+    return not any(isinstance(node, varying) for node in nodes(expr)) and not ir.open_items(expr)
 
 
 def is_condition(expr: ir.Expr) -> bool:
     """Whether the expression is a test (it has a truth), rather than a value that may happen to be a `bool`."""
-    tests = (ir.Not, ir.And, ir.Or, ir.Compare, ir.IsState, ir.In, ir.Some)
+    tests = (ir.Not, ir.And, ir.Or, ir.Compare, ir.IsState, ir.In, ir.AnyItem, ir.Some)
     return isinstance(expr, tests) or (isinstance(expr, ir.Call) and expr.type == BOOL)
 
 
@@ -48,31 +49,54 @@ def conjunction(*parts: ir.Expr) -> ir.Expr:
     return items[0] if len(items) == 1 else ir.And(tuple(items), span=parts[-1].span)
 
 
-def rename_row(expr: ir.Expr, old: str, new: str) -> ir.Expr:
-    """Return the expression with the fields of the row variable `old` read from `new` instead."""
+def with_parts(expr: ir.Expr, change: Callable[[ir.Expr], ir.Expr]) -> ir.Expr:
+    """Return the node with `change` applied to each of its direct sub-expressions."""
     match expr:
-        case ir.Field(row=row):
-            return replace(expr, row=new) if row == old else expr
-        case ir.Const() | ir.ListConst() | ir.Param() | ir.Now():
+        case ir.Const() | ir.ListConst() | ir.Param() | ir.Now() | ir.Field() | ir.Item():
             return expr
         case ir.MapGet():
-            return replace(expr, target=rename_row(expr.target, old, new), key=rename_row(expr.key, old, new))
+            return replace(expr, target=change(expr.target), key=change(expr.key))
         case ir.Not() | ir.IsState():
-            return replace(expr, operand=rename_row(expr.operand, old, new))
+            return replace(expr, operand=change(expr.operand))
         case ir.And() | ir.Or():
-            return replace(expr, items=tuple(rename_row(item, old, new) for item in expr.items))
+            return replace(expr, items=tuple(map(change, expr.items)))
         case ir.Compare() | ir.Arith():
-            return replace(expr, left=rename_row(expr.left, old, new), right=rename_row(expr.right, old, new))
+            return replace(expr, left=change(expr.left), right=change(expr.right))
         case ir.Else():
-            operand, fallback = rename_row(expr.operand, old, new), rename_row(expr.fallback, old, new)
-            return replace(expr, operand=operand, fallback=fallback)
+            return replace(expr, operand=change(expr.operand), fallback=change(expr.fallback))
         case ir.In():
-            item, collection = rename_row(expr.item, old, new), rename_row(expr.collection, old, new)
-            return replace(expr, item=item, collection=collection)
+            return replace(expr, item=change(expr.item), collection=change(expr.collection))
+        case ir.AnyItem():
+            return replace(expr, collection=change(expr.collection), where=change(expr.where))
         case ir.Call():
-            return replace(expr, arguments=tuple(rename_row(item, old, new) for item in expr.arguments))
+            return replace(expr, arguments=tuple(map(change, expr.arguments)))
         case ir.Some():
-            return replace(expr, where=rename_row(expr.where, old, new))
+            return replace(expr, where=change(expr.where))
         case ir.Aggregate(of=of):
-            renamed = None if of is None else rename_row(of, old, new)
-            return replace(expr, where=rename_row(expr.where, old, new), of=renamed)
+            return replace(expr, where=change(expr.where), of=None if of is None else change(of))
+
+
+def rename_row(expr: ir.Expr, old: str, new: str) -> ir.Expr:
+    """Return the expression with the fields of the row variable `old` read from `new` instead."""
+    if isinstance(expr, ir.Field):
+        return replace(expr, row=new) if expr.row == old else expr
+    return with_parts(expr, lambda part: rename_row(part, old, new))
+
+
+def moved(expr: ir.Expr, inside: Span, to: Span) -> ir.Expr:
+    """Return the expression with every place that lies in `inside` moved to `to`; what stands elsewhere stays."""
+    if expr.span.source != inside.source or not inside.start <= expr.span.start <= expr.span.end <= inside.end:
+        return expr
+    made = with_parts(expr, lambda part: moved(part, inside, to))
+    return replace(made, span=to, head=to) if isinstance(made, ir.Some | ir.Aggregate) else replace(made, span=to)
+
+
+def depth_and_size(expr: ir.Expr, most: int) -> tuple[int, int]:
+    """Return how many levels and parts an expression has; it stops counting behind `most` parts."""
+    deepest = size = 0
+    stack = [(expr, 1)]
+    while stack and size <= most:
+        node, depth = stack.pop()
+        deepest, size = max(deepest, depth), size + 1
+        stack.extend((part, depth + 1) for part in ir.children(node))
+    return deepest, size

@@ -14,9 +14,12 @@ from lark import Token, Tree
 
 from fullcount.dsl import tree
 from fullcount.dsl.diagnostics import Diagnostics, Label
-from fullcount.dsl.expressions import MAX_DEPTH, ExpressionBuilder, Node, Reporter, subtrees, token_at, tokens
+from fullcount.dsl.expressions import ExpressionBuilder, Node, Reporter, subtrees, token_at, tokens
+from fullcount.dsl.fields import FieldBuilder
+from fullcount.dsl.holding import HoldingBuilder
 from fullcount.dsl.keywords import EXAMPLES
 from fullcount.dsl.source import Source, Span
+from fullcount.dsl.statements import StatementBuilder
 
 _KINDS = {
     "int": "a whole number",
@@ -37,11 +40,23 @@ class Builder:
         self._at = Reporter(source, diagnostics)
         self._expressions = ExpressionBuilder(self._at)
         self._damaged = damaged
+        self._holding = HoldingBuilder(self._at, self._expressions, self._dotted, self._integer)
+        self._fields = FieldBuilder(self._at, self._is_damaged)
 
     def file(self, root: Node, comments: tuple[tree.Comment, ...]) -> tree.File:
         """Build the whole file."""
         span = self._at.source.span(0, len(self._at.source.text))
-        return tree.File(tuple(self._workflow(node) for node in subtrees(root, "workflow")), comments, span)
+        statements = StatementBuilder(self._at, self._expressions, self._fields)
+        return tree.File(
+            tuple(self._workflow(node) for node in subtrees(root, "workflow")),
+            comments,
+            span,
+            statements.edition(self._once(root, "this file", "edition"), root),
+            tuple(statements.imported(node) for node in subtrees(root, "import_")),
+            tuple(statements.record(node) for node in subtrees(root, "record")),
+            tuple(statements.definition(node) for node in subtrees(root, "define")),
+            protects=tuple(self._holding.protect(node) for node in subtrees(root, "protect")),
+        )
 
     # ------------------------------------------------------------------------------------------ workflow
 
@@ -86,7 +101,7 @@ class Builder:
         (declared,) = subtrees(node, "type")
         default = self._expressions.expression(node.children[-1]) if tokens(node, "ASSIGN") else None
         name = self._at.binding(tokens(node, "NAME")[0], "parameter")
-        return tree.ParamDecl(name, self._type(declared), default, self._at.span(node))
+        return tree.ParamDecl(name, self._fields.type(declared), default, self._at.span(node))
 
     # ------------------------------------------------------------------------------------------ inventory
 
@@ -104,7 +119,7 @@ class Builder:
             resource,
             tuple(self._at.name(token) for token in tokens(key, "NAME")) if key is not None else (),
             self._at.name(tokens(incarnation, "NAME")[0]) if incarnation is not None else None,
-            self._fields(fields, block) if fields is not None else (),
+            self._fields.clause(fields, f"the `fields` of {block}") if fields is not None else (),
             self._scope(scope) if scope is not None else None,
             self._integer(token_at(deadline, -1), "deadline", "duration", "10m") if deadline is not None else None,
             tuple(self._expressions.expression(child.children[1]) for child in subtrees(node, "expect")),
@@ -122,53 +137,6 @@ class Builder:
                 help="leave `scope` out if the whole resource is meant",
             )
         return condition
-
-    def _fields(self, node: Node, block: str) -> tuple[tree.FieldDecl, ...]:
-        fields = self._field_list(node)
-        if not fields and not self._is_damaged(node):
-            self._at.report(
-                "FC004",
-                f"the `fields` of {block} are empty",
-                self._at.span(node),
-                why="an object without fields can be neither selected nor recognised again",
-                help=f"list the fields to read: `{EXAMPLES['fields']}`",
-            )
-        return fields
-
-    def _field_list(self, node: Node, depth: int = 0) -> tuple[tree.FieldDecl, ...]:
-        return tuple(
-            tree.FieldDecl(
-                self._at.name(tokens(child, "NAME")[0]),
-                self._type(subtrees(child, "type")[0], depth + 1),
-                self._at.span(child),
-            )
-            for child in subtrees(node, "field")
-        )
-
-    def _type(self, node: Node, depth: int = 0) -> tree.TypeName:
-        span = self._at.span(node)
-        name = str(node.children[0])
-        optional = bool(tokens(node, "OPTIONAL"))
-        if depth >= MAX_DEPTH:
-            self._at.report("FC019", f"this type has more than {MAX_DEPTH} levels", span, help="use fewer levels")
-            return tree.TypeName(name, (), (), optional, span)
-        arguments = tuple(
-            self._type(child, depth + 1)
-            for part in subtrees(node, "type_arguments")
-            for child in subtrees(part, "type")
-        )
-        records = subtrees(node, "record_fields")
-        fields = self._field_list(records[0], depth + 1) if records else ()
-        if records and name != "record":
-            self._at.report(
-                "FC001",
-                f"`{name}` has no fields",
-                self._at.span(records[0]),
-                help="only `record { name: type, … }` has fields",
-            )
-        if name == "record" and not fields and not self._is_damaged(node):
-            self._at.report("FC004", "this `record` has no fields", span, help="write `record { name: type, … }`")
-        return tree.TypeName(name, arguments, fields, optional, span)
 
     # ------------------------------------------------------------------------------------------ verify
 
@@ -236,6 +204,7 @@ class Builder:
             ),
             self._at.span(node),
             head,
+            keeps=tuple(self._holding.keep(child) for child in subtrees(node, "keep")),
         )
 
     def _except(self, node: Node) -> tree.ExceptDecl:
@@ -280,11 +249,14 @@ class Builder:
     def _act(self, node: Node) -> tree.ActDecl:
         proposal = self._at.name(tokens(node, "NAME")[0])
         block = f"act `{proposal.text}`"
-        undo = rate = concurrency = stop = None
+        undo = rate = concurrency = canary = stop = None
+        windows: tuple[tree.WindowDecl, ...] = ()
         for body in subtrees(node, "act_block"):
+            windows = tuple(self._holding.window(child) for child in subtrees(body, "window"))
             undo = self._once(body, block, "undo")
             rate = self._once(body, block, "rate")
             concurrency = self._once(body, block, "concurrency")
+            canary = self._once(body, block, "canary")
             stop = self._once(body, block, "stop")
         return tree.ActDecl(
             proposal,
@@ -294,6 +266,8 @@ class Builder:
             self._integer(token_at(concurrency, -1), "concurrency", "int", "4") if concurrency is not None else None,
             self._stop(stop) if stop is not None else None,
             self._at.span(node),
+            windows=windows,
+            canary=self._holding.canary(canary) if canary is not None else None,
         )
 
     def _operation(self, node: Node) -> tree.OperationCall:

@@ -135,6 +135,7 @@ class ExpressionBuilder:
             "list": self._list,
             "group": self._group,
             "quantified": self._quantified,
+            "list_test": self._list_test,
             "aggregate": self._aggregate,
         }
 
@@ -300,10 +301,21 @@ class ExpressionBuilder:
         quantifier, inventory, row, where = self._over(node, depth)
         return tree.Quantified(quantifier, inventory, row, where, self._at.span(node))
 
+    def _list_test(self, node: Node, depth: int) -> tree.Expr:
+        return tree.ListTest(
+            str(node.children[0]),
+            self.expression(node.children[1], depth + 1),
+            self._at.binding(tokens(node, "NAME")[0], "list item"),
+            self.expression(node.children[6], depth + 1),
+            self._at.span(node),
+        )
+
     def _aggregate(self, node: Node, depth: int) -> tree.Expr:
         function, inventory, row, where = self._over(node, depth)
         marks = tokens(node, "OF")
-        of = self.expression(node.children[-1], depth + 1) if marks else None
+        # by identity: an inventory may be called `of`
+        after = next((i + 1 for i, child in enumerate(node.children) if marks and child is marks[0]), None)
+        of = self.expression(node.children[after], depth + 1) if after is not None else None
         if function == "count" and of is not None:
             self._at.report(
                 "FC025",
@@ -319,7 +331,30 @@ class ExpressionBuilder:
                 help=f"add the value after the parentheses: "
                 f"`{function} {inventory.text} as {row.text} where (…) of {row.text}.at`",
             )
-        return tree.AggregateExpr(function, inventory, row, where, of, self._at.span(node))
+        return tree.AggregateExpr(function, inventory, row, where, of, self._at.span(node), self._needs(node, function))
+
+    def _needs(self, node: Node, function: str) -> int | None:
+        marks = tokens(node, "NEEDS")
+        if not marks:
+            return None
+        amount = self._at.literal(token_at(node, -1))
+        if function == "count":
+            self._at.report(
+                "FC025",
+                "`count` takes no `needs`: how many rows there are is what it says",
+                self._at.span(marks[0]),
+                help="compare the count, as `count … >= 12`",
+            )
+        elif amount.kind != "unreadable" and not (
+            isinstance(amount.value, int) and amount.kind == "int" and amount.value
+        ):
+            self._at.report(
+                "FC022",
+                "`needs` takes a number of rows, at least 1",
+                amount.span,
+                help=f"write it like `{function} … needs 12`",
+            )
+        return amount.value if isinstance(amount.value, int) else None
 
     def _over(self, node: Node, depth: int) -> tuple[str, tree.Name, tree.Name, tree.Expr]:
         inventory, row = tokens(node, "NAME")

@@ -11,11 +11,11 @@ FILE: Final = "file"
 
 #: The clauses that each block takes, in canonical order. `file` is the block around everything.
 CLAUSES: Final[dict[str, tuple[str, ...]]] = {
-    FILE: ("workflow",),
+    FILE: ("edition", "import", "record", "define", "protect", "workflow"),
     "workflow": ("describe", "owner", "schedule", "param", "inventory", "verify", "propose", "approve", "act"),
     "inventory": ("key", "incarnation", "fields", "scope", "deadline", "expect"),
-    "propose": ("where", "except", "limit", "show"),
-    "act": ("undo", "rate", "concurrency", "stop"),
+    "propose": ("where", "except", "keep", "limit", "show"),
+    "act": ("undo", "rate", "concurrency", "canary", "stop", "window"),
 }
 
 #: Blocks whose entries are separated by commas, with the words that an entry starts with (empty: any name).
@@ -27,11 +27,16 @@ LISTS: Final[dict[str, tuple[str, ...]]] = {
 }
 
 #: The clauses that open a block of their own.
-BLOCK_CLAUSES: Final = frozenset({"workflow", "inventory", "verify", "propose", "approve", "act"})
+BLOCK_CLAUSES: Final = frozenset({"record", "workflow", "inventory", "verify", "propose", "approve", "act"})
 
 #: A short example of each clause, shown where one is missing or malformed.
 EXAMPLES: Final[dict[str, str]] = {
+    "edition": 'edition "2026"',
+    "import": 'import "lib/people.fcw"',
+    "record": "record person { id: text, active: bool }",
+    "define": "define idle(last: timestamp?, made: timestamp) = (last else made) < now - 90d",
     "workflow": "workflow disable_orphans { … }",
+    "protect": 'protect payroll from directory.accounts as a where (a.team == "payroll") because "it pays people"',
     "describe": 'describe "what this clean-up does"',
     "owner": 'owner "iam-team"',
     "schedule": 'schedule cron "0 2 * * *" timezone "Europe/Berlin" catch up within 4h',
@@ -49,12 +54,15 @@ EXAMPLES: Final[dict[str, str]] = {
     "expect": 'expect id == "svc-canary"',
     "where": "where a.last_login < now - 90d",
     "except": "except in exemptions",
+    "keep": "keep at least 3 per a.team newest by a.created",
     "limit": "limit 50, 5%",
     "show": "show a.owner, a.last_login",
     "undo": "undo directory.update(id: a.id, locked: false)",
     "rate": "rate 10 per second",
     "concurrency": "concurrency 4",
+    "canary": "canary 5 then wait 15m",
     "stop": "stop after 3 failures or 1%",
+    "window": 'window "Mon-Thu 09:00-16:00" timezone "Europe/Berlin"',
     "complete": "complete",
     "fresh": "fresh within 1h",
     "snapshot": "snapshot pinned",
@@ -65,9 +73,10 @@ EXAMPLES: Final[dict[str, str]] = {
     "expires": "expires after 3d",
 }
 
-#: Words that start a quantifier or an aggregate when `NAME as` follows.
+#: Words that start a quantifier, a test of a list, or an aggregate when `NAME as` follows.
 QUANTIFIERS: Final = ("some", "no")
-AGGREGATES: Final = ("count", "min", "max", "sum")
+LIST_QUANTIFIERS: Final = ("any", "all")
+AGGREGATES: Final = ("count", "min", "max", "sum", "avg")
 
 #: Words that stand for a value or an operator wherever a value is read; no parameter or row may take such a name.
 RESERVED: Final = frozenset(
@@ -96,6 +105,7 @@ _MEANINGS: Final[dict[str, str]] = {
     "COMMA": "`,`",
     "COLON": "`:`",
     "DOT": "`.`",
+    "SPREAD": "`...`",
     "OPTIONAL": "`?`",
     "EQUAL": "`==`",
     "UNEQUAL": "`!=`",
@@ -109,15 +119,19 @@ _MEANINGS: Final[dict[str, str]] = {
     "STAR": "`*`",
     "SLASH": "`/`",
     "CLAIM_COUNT": "`count`",
+    "ALL_OF": "`all`",
     "$END": "the end of the file",
 }
+
+#: Words with two terminals, because they mean two things.
+_SPELT: Final = {"CLAIM_COUNT": "count", "ALL_OF": "all"}
 
 #: Terminals that are neither words nor in `_MEANINGS`, and are never expected of anyone.
 IGNORED: Final = frozenset({"COMMENT", "WHITE"})
 
 #: What can begin a value, what can go on after one.
 VALUE_START: Final = frozenset({"NAME", "STRING", "NUMBER", "QUANTITY", "MOMENT", "LPAR", "LSQB"})
-VALUE_WORDS: Final = frozenset({"NOT", "MINUS", "SOME", "NO", "COUNT", "MIN", "MAX", "SUM"})
+VALUE_WORDS: Final = frozenset({"NOT", "MINUS", "SOME", "NO", "ANY", "ALL_OF", "COUNT", "MIN", "MAX", "SUM", "AVG"})
 AFTER_VALUE: Final = frozenset(
     {
         "OR", "AND", "NOT", "IN", "IS", "ELSE", "EQUAL", "UNEQUAL", "LESS", "AT_MOST", "GREATER", "AT_LEAST",
@@ -126,13 +140,15 @@ AFTER_VALUE: Final = frozenset(
 )  # fmt: skip
 
 #: The words that carry a value on, so that a line starting with one continues the line before.
-CONTINUATIONS: Final = frozenset({"or", "and", "not", "in", "is", "else", "of", "where", "as"})
+CONTINUATIONS: Final = frozenset(
+    {"or", "and", "not", "in", "is", "else", "of", "needs", "where", "as", "per", "newest", "oldest", "by"}
+)
 
 
 def word(terminal: str) -> str | None:
     """Return the word that a keyword terminal is written as, or None for punctuation and literals."""
-    if terminal == "CLAIM_COUNT":
-        return "count"
+    if terminal in _SPELT:
+        return _SPELT[terminal]
     if terminal in _MEANINGS or terminal in IGNORED:
         return None
     return terminal.lower()

@@ -18,7 +18,7 @@ from fullcount.dsl.slips import SLIPS
 from fullcount.dsl.suggest import closest, rename
 
 #: Clauses that hold expressions, of which an example says little.
-_FREE: Final = frozenset({"where", "scope", "expect", "except", "show", "undo", "param", "act"})
+_FREE: Final = frozenset({"define", "where", "scope", "expect", "except", "show", "undo", "param", "act"})
 
 
 def explain(at: Scene) -> tuple[Diagnostic, Blame]:
@@ -71,9 +71,12 @@ def _what_is_known(kind: str, word: str, what: str, words: tuple[str, ...], mean
     blocks = [*keywords.CLAUSES.items(), *keywords.LISTS.items()]
     elsewhere = [block for block, inside in blocks if word in inside]
     if elsewhere:
-        return f"`{word}` belongs into `{elsewhere[0]}`"
+        outermost = elsewhere[0] == keywords.FILE
+        return f"`{word}` belongs " + (
+            "into the file itself, outside of any block" if outermost else f"into `{elsewhere[0]}`"
+        )
     if kind == keywords.FILE:
-        return "a file holds `workflow` blocks and nothing else"
+        return f"a file holds {_joined([f'`{known}`' for known in words], 'and')}, and nothing else"
     listed = [f"`{known}`" for known in words]
     if kind == "approve":  # a quorum starts with its number
         listed.insert(0, '`2 of role "…"`')

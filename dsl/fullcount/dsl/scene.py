@@ -61,8 +61,8 @@ class Scene:
 def scene(source: Source, failure: Failure, outline: Outline) -> Scene:
     """Find the token to blame: the one that failed, or the word before it that was taken for a name.
 
-    A clause word after an unfinished clause, or an operator after an operator, reads as a name at first; the parser
-    only stumbles over what follows.
+    A clause word after an unfinished clause, an operator after an operator, or a field after `fields` without its
+    brace reads as a name at first; the parser only stumbles over what follows.
     """
     index = outline.at(failure.offset)
     here = Scene(source, failure, outline, index)
@@ -74,6 +74,10 @@ def scene(source: Source, failure: Failure, outline: Outline) -> Scene:
         accepts = frozenset({"NAME"})
     elif before.text in keywords.OPERATORS:
         accepts = keywords.VALUE_START
+    elif (
+        index >= 2 and outline.tokens[index - 2].text == "fields" and here.token is not None and here.token.text == ":"
+    ):
+        accepts = frozenset({"LBRACE"})  # a field, read as the name of a record
     else:
         return here
     return Scene(source, Failure(before.start, accepts, None, unreadable=False), outline, index - 1)

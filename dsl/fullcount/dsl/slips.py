@@ -235,7 +235,7 @@ def _null(at: Scene) -> Diagnostic | None:
 
 def _quantifier(at: Scene) -> Diagnostic | None:
     """`no people where …`, `no people as p where p.x`, `count(people …`: the form is what people forget."""
-    words = (*keywords.QUANTIFIERS, *keywords.AGGREGATES)
+    words = (*keywords.QUANTIFIERS, *keywords.AGGREGATES, "any")
     nearby = at.outline.tokens[max(at.index - 5, 0) : at.index]
     token = at.token
     if token is None or (token.leads and at.is_clause_place and token.text not in keywords.CONTINUATIONS):
@@ -252,9 +252,11 @@ def _quantifier(at: Scene) -> Diagnostic | None:
     if not (bare or called or no_parentheses or no_where):
         return None
     word = texts[0]
+    if word in keywords.LIST_QUANTIFIERS:
+        return Diagnostic("FC025", f"`{word}` is not complete", at.span, help=f"write `{word} a.groups as g where (…)`")
     inventory = token.text if bare else texts[2] if called else texts[1]
     row = texts[3] if no_parentheses or no_where else inventory[:1]
-    of = f" of {row}.…" if word in {"min", "max", "sum"} else ""
+    of = f" of {row}.…" if word in {"min", "max", "sum", "avg"} else ""
     return Diagnostic(
         "FC025",
         f"the condition of `{word}` goes into parentheses" if no_parentheses else f"`{word}` is not complete",

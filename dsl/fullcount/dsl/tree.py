@@ -55,6 +55,14 @@ class FieldDecl:
     span: Span
 
 
+@dataclass(frozen=True, slots=True)
+class FieldSpread:
+    """`...person`: the fields of a record. Alone in a `fields` clause it may be written `fields person`."""
+
+    record: Name
+    span: Span
+
+
 # ---------------------------------------------------------------------------------------------- expressions
 
 
@@ -170,8 +178,22 @@ class Quantified:
 
 
 @dataclass(frozen=True, slots=True)
+class ListTest:
+    """`any a.groups as g where (…)`, `all a.groups as g where (…)`: a test of the items of a list, each called `g`."""
+
+    quantifier: str
+    collection: Expr
+    item: Name
+    where: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class AggregateExpr:
-    """`count people as p where (…)`, `max logins as l where (…) of l.at`. `of` is None only for `count`."""
+    """`count people as p where (…)`, `max logins as l where (…) of l.at`. `of` is None only for `count`.
+
+    `needs`: of how many rows at least the value is known (`max cpu as c where (…) of c.value needs 12`); None: of any.
+    """
 
     function: str
     inventory: Name
@@ -179,6 +201,7 @@ class AggregateExpr:
     where: Expr
     of: Expr | None
     span: Span
+    needs: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,6 +224,7 @@ Expr = (
     | Else
     | Call
     | Quantified
+    | ListTest
     | AggregateExpr
     | All
 )
@@ -243,7 +267,7 @@ class InventoryDecl:
     resource: Dotted
     key: tuple[Name, ...]
     incarnation: Name | None
-    fields: tuple[FieldDecl, ...]
+    fields: tuple[FieldDecl | FieldSpread, ...]
     scope: Expr | None
     deadline: int | None
     expects: tuple[Expr, ...]
@@ -293,8 +317,20 @@ class ExceptDecl:
 
 
 @dataclass(frozen=True, slots=True)
+class KeepDecl:
+    """`keep at least 3 per a.team newest by a.created`. `order` is `newest` or `oldest`; without `per` one group."""
+
+    count: int
+    per: Expr | None
+    order: str
+    by: Expr
+    span: Span
+    count_span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class ProposeDecl:
-    """`propose disable from accounts as a { where … except … limit … show … }`."""
+    """`propose disable from accounts as a { where … except … keep … limit … show … }`."""
 
     name: Name
     inventory: Name
@@ -305,6 +341,7 @@ class ProposeDecl:
     show: tuple[Expr, ...]
     span: Span
     head_span: Span
+    keeps: tuple[KeepDecl, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -364,8 +401,28 @@ class RateDecl:
 
 
 @dataclass(frozen=True, slots=True)
+class CanaryDecl:
+    """`canary 5 then wait 15m`. `wait` in microseconds."""
+
+    count: int
+    wait: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class WindowDecl:
+    """`window "Mon-Thu 09:00-16:00" timezone "Europe/Berlin"`. The text is as written."""
+
+    text: str
+    timezone: str | None
+    span: Span
+    text_span: Span
+    timezone_span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
 class ActDecl:
-    """`act disable with directory.update(…) { undo … rate … concurrency … stop … }`."""
+    """`act disable with directory.update(…) { undo … rate … concurrency … canary … stop … window … }`."""
 
     proposal: Name
     operation: OperationCall
@@ -374,6 +431,8 @@ class ActDecl:
     concurrency: int | None
     stop: StopDecl | None
     span: Span
+    windows: tuple[WindowDecl, ...] = ()
+    canary: CanaryDecl | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -394,6 +453,68 @@ class Workflow:
 
 
 @dataclass(frozen=True, slots=True)
+class ProtectDecl:
+    """`protect payroll from directory.accounts as a where (…) because "…"`: keeps what no workflow may take.
+
+    `head_span` is the part before `where`.
+    """
+
+    name: Name
+    resource: Dotted
+    row: Name
+    where: Expr
+    because: str
+    span: Span
+    head_span: Span
+    because_span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Edition:
+    """`edition "2026"`: the version of the language that the file is written in."""
+
+    value: str
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """`import "lib/people.fcw"`: the records and definitions of another file; the path is relative to this file."""
+
+    path: str
+    span: Span
+    path_span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class RecordDecl:
+    """`record person { id: text, active: bool }`: fields under a name."""
+
+    name: Name
+    fields: tuple[FieldDecl | FieldSpread, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """`last: timestamp?` of a definition."""
+
+    name: Name
+    type: TypeName
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """`define idle(last: timestamp?, made: timestamp) = (last else made) < now - 90d`: an expression under a name."""
+
+    name: Name
+    parameters: tuple[Parameter, ...]
+    body: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Comment:
     """A `#` comment with its text (the `#` included) and place."""
 
@@ -408,3 +529,8 @@ class File:
     workflows: tuple[Workflow, ...]
     comments: tuple[Comment, ...]
     span: Span
+    edition: Edition | None = None
+    imports: tuple[Import, ...] = ()
+    records: tuple[RecordDecl, ...] = ()
+    definitions: tuple[Definition, ...] = ()
+    protects: tuple[ProtectDecl, ...] = ()

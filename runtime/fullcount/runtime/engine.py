@@ -12,7 +12,7 @@ stored plan, the rule and the evidence included, and nothing from the workflow's
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,6 +21,7 @@ import networkx as nx
 from fullcount.compiler import program
 from fullcount.compiler.document import workflow_from_document
 from fullcount.compiler.graph import Stage, build_graph
+from fullcount.compiler.protections import Protections, protect_workflow, protections_of
 from fullcount.dsl.source import Source
 from fullcount.runtime import __version__
 from fullcount.runtime.act.apply import apply_plan
@@ -129,7 +130,11 @@ class Engine:
         self._budget = budget or Budget()
 
     async def plan(self, request: PlanRequest, progress: Callable[[ReadProgress], None] | None = None) -> PlanEnd:
-        """Collect, prove, propose. Whatever comes of it is in the journal; nothing is acted on."""
+        """Collect, prove, propose. Whatever comes of it is in the journal; nothing is acted on.
+
+        What the workspace protects is joined to the rule here, whoever compiled it. Raises `ProtectionsError`.
+        """
+        request = protected(request, self.workspace.protections.relied_on())
         run_id = self.store.begin_run(request.workflow.name, "plan", request.person, slot_id=request.slot_id)
         end: PlanEnd | None = None
         try:
@@ -225,6 +230,10 @@ class Engine:
         declared = approval_of(workflow_from_document(plan.document.program), plan.document.proposal)
         return None if declared is None else approvals.status(self.store, plan, declared, self.workspace.roles)
 
+    def resumes_at(self, plan: StoredPlan) -> datetime | None:
+        """Return from when on an apply of this plan that is paused can be gone on with; None if none is."""
+        return next((paused.resumes_at for paused in self.store.paused(plan.document.plan_id)), None)
+
     def give_approval(self, plan: StoredPlan, person: Person, digest: str) -> ApprovalStatus:
         """Count this person's yes over the digest that they name. Raises `ApprovalRefused` and its kin."""
         declared = approval_of(workflow_from_document(plan.document.program), plan.document.proposal)
@@ -288,12 +297,22 @@ class Engine:
             resources={(s, name): r for s in catalog.sources() for name, r in catalog.resources(s).items()},
             snapshots=self.snapshots,
             exemptions=self.workspace.exemptions,
+            protections=lambda: protections_of(
+                self.workspace.protections.relied_on(), workflow.inventories[proposal.inventory], proposal
+            ),
+            freezes=self.workspace.freezes,
             versions={"engine": __version__, **versions},
             clock=self._clock,
             progress=progress,
             stop=stop or StopSignal(),
             slot_id=slot_id,
         )
+
+
+def protected(request: PlanRequest, protections: Protections) -> PlanRequest:
+    """Return the request under the protections of the workspace."""
+    workflow = protect_workflow(request.workflow, protections)
+    return replace(request, workflow=workflow, proposal=proposal_of(workflow, request.proposal.name))
 
 
 def nothing_to_do(plan: StoredPlan) -> ApplyReport:

@@ -223,9 +223,8 @@ def sources_of(workflow: program.Workflow, proposal: program.Proposal) -> list[s
 
 def used_fields(proposal: program.Proposal, inventory: str) -> frozenset[str]:
     """Return the fields of an inventory that decide which objects are proposed."""
-    expressions = [proposal.where, *(e.condition for e in proposal.excepts if e.condition is not None)]
     none: frozenset[str] = frozenset()
-    return none.union(*(facts.fields_read(e).get(inventory, none) for e in expressions))
+    return none.union(*(facts.fields_read(e).get(inventory, none) for e in proposal.deciding))
 
 
 def measurement_of(certificate: Certificate) -> Measurement:

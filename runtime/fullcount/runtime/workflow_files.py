@@ -13,9 +13,10 @@ from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.exit_codes import Exit
 
 if TYPE_CHECKING:
-    from fullcount.compiler.catalog import Catalog
+    from fullcount.compiler.imports import NotLoaded
     from fullcount.compiler.pipeline import Compiled
     from fullcount.compiler.program import Workflow
+    from fullcount.runtime.workspace import Workspace
 
 
 class MistakesError(FullcountError):
@@ -74,9 +75,9 @@ def repository_root(folder: Path) -> Path:
     return next((each for each in (folder, *folder.parents) if (each / ".git").exists()), folder)
 
 
-def folder_of(root: Path) -> Path:
-    """Return the folder of a workspace's workflows, as one would type it here."""
-    return Path(os.path.relpath(root / "workflows"))
+def places_of(workspace: Workspace) -> list[Path]:
+    """Return where a workspace's language stands, as one would type it here: its workflows and its protections."""
+    return [Path(os.path.relpath(each)) for each in (workspace.root / "workflows", *workspace.protections.paths())]
 
 
 def workflow_files(paths: Iterable[Path]) -> list[Path]:
@@ -101,44 +102,99 @@ def find_files(paths: Iterable[Path]) -> list[Path]:
     return list(found.values())
 
 
-def compile_file(path: Path, catalog: Catalog) -> Compiled:
-    """Compile one file; the diagnostics are in the answer."""
+class ImportedFiles:
+    """Reads what a workflow file imports, from within the workspace alone; the compiler's loader.
+
+    A path is judged by where it leads, not by how it is written: neither `..` nor a symbolic link leads outside.
+    """
+
+    def __init__(self, root: Path, first: Path) -> None:
+        self._root = root.resolve()
+        self._names = {first.resolve(): str(first)}
+
+    def __call__(self, importing: str, path: str) -> Source | NotLoaded:
+        """See `Loader`."""
+        from fullcount.compiler.imports import NotLoaded
+
+        joined = Path(importing).parent / path
+        try:
+            real = joined.resolve()
+            if not real.is_relative_to(self._root):
+                return NotLoaded.OUTSIDE
+            if not real.exists():
+                return NotLoaded.MISSING
+            if not real.is_file():
+                return NotLoaded.UNREADABLE
+            text = real.read_bytes().decode("utf-8")
+        except (OSError, RuntimeError, UnicodeDecodeError):  # a circle of links is a RuntimeError up to Python 3.12
+            return NotLoaded.UNREADABLE
+        shown = Path(os.path.normpath(joined))
+        return Source(self._names.setdefault(real, str(shown if shown.resolve() == real else real)), text)
+
+
+def compile_file(path: Path, workspace: Workspace) -> Compiled:
+    """Compile one file, with what it imports, under the protections of its workspace; it may have mistakes.
+
+    Raises `UsageError` when the file can't be read; `WorkspaceError` FC614 for protections that can't be read.
+    """
+    return compile_text(source_of(path, workspace), path, workspace)
+
+
+def source_of(path: Path, workspace: Workspace) -> Source:
+    """Read a file that is to be compiled in this workspace. Raises `UsageError` when it can't be read."""
+    source = read_source(path)
+    own_name = workspace.protections.name_of(path)
+    return source if own_name is None else Source(own_name, source.text)  # one of them is known by one name only
+
+
+def compile_text(source: Source, path: Path, workspace: Workspace) -> Compiled:
+    """Compile a text as `compile_file` does its file; one of the protections stands for what is in the file now."""
     from fullcount.compiler.pipeline import compile_source
 
-    return compile_source(read_source(path), catalog)
+    return compile_source(
+        source,
+        workspace.catalog(),
+        ImportedFiles(workspace.root, path),
+        protections=workspace.protections.current(source),
+    )
 
 
-def compiled_workflow(path: Path, catalog: Catalog, name: str | None) -> tuple[Workflow, Mapping[str, Source]]:
+def compiled_workflow(path: Path, workspace: Workspace, name: str | None) -> tuple[Workflow, Mapping[str, Source]]:
     """Compile a file that must be free of mistakes; return the workflow that is meant and the texts it came from.
 
-    Raises `MistakesError` after showing the mistakes; `UsageError` when the name is missing or wrong.
+    Raises `MistakesError` after showing the mistakes; `UsageError` when the name is missing or wrong; `WorkspaceError`.
     """
-    compiled, sources = compiled_workflows(path, catalog)
+    compiled, sources = compiled_workflows(path, workspace)
     workflows = {workflow.name: workflow for workflow in compiled}
     if name is None and len(workflows) == 1:
         return next(iter(workflows.values())), sources
     if name is not None and name in workflows:
         return workflows[name], sources
+    if len(workflows) == 0:
+        raise UsageError("FC693", f"`{path}` declares no workflow", help="name a file that does")
     found = f"there is no workflow `{name}` in `{path}`" if name is not None else f"`{path}` has several workflows"
-    raise UsageError("FC693", found, help=f"choose with --workflow: {', '.join(workflows) or 'it has none'}")
+    raise UsageError("FC693", found, help=f"choose with --workflow: {', '.join(workflows)}")
 
 
-def compiled_workflows(path: Path, catalog: Catalog) -> tuple[tuple[Workflow, ...], Mapping[str, Source]]:
+def compiled_workflows(path: Path, workspace: Workspace) -> tuple[tuple[Workflow, ...], Mapping[str, Source]]:
     """Compile a file that must be free of mistakes; return its workflows and the texts they came from.
 
-    Raises `MistakesError` after showing the mistakes.
+    Raises `MistakesError` after showing the mistakes; `WorkspaceError`.
     """
     import typer
 
     from fullcount.dsl.render import render
 
-    compiled = compile_file(path, catalog)
+    compiled = compile_file(path, workspace)
     if compiled.program is None:
         typer.echo(render(compiled.diagnostics, compiled.sources, color=False), err=True)
         raise MistakesError(path)
     return compiled.program.workflows, compiled.sources
 
 
-def author_of(path: Path) -> str:
-    """Return the principal who wrote a workflow, as far as the system knows: the owner of its file."""
-    return f"uid:{path.stat().st_uid}"
+def authors_of(sources: Iterable[str]) -> frozenset[str]:
+    """Return the principals who wrote a workflow, as far as the system knows: the owners of all its files.
+
+    `sources` are the names of the texts it was compiled from: who wrote a definition wrote a part of each rule.
+    """
+    return frozenset(f"uid:{Path(name).stat().st_uid}" for name in sources)

@@ -13,7 +13,16 @@ from tests.support.worlds import BINDINGS, ROW_ID, inventory, rule_of
 from fullcount.compiler import ir
 from fullcount.compiler.lower import sql_text
 from fullcount.compiler.lower.closure import compile_truth
-from fullcount.compiler.lower.sql import EXCEPTED, IN_SCOPE, RULE, Relation, filter_statement, select_statement
+from fullcount.compiler.lower.sql import (
+    EXCEPTED,
+    FLOOR,
+    IN_SCOPE,
+    PROTECTED,
+    RULE,
+    Relation,
+    filter_statement,
+    select_statement,
+)
 from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.types import BOOL, DATE, INT, TEXT, TIMESTAMP, FieldType, ListOf, MapOf
 from fullcount.compiler.values import Cell, FieldState, present
@@ -99,7 +108,7 @@ def test_the_time_zone_of_the_session_does_not_matter(tmp_path, zone):
     statement = select_statement(rule.workflow, rule.proposal, {"base": relation}, BINDINGS)
     with duckdb.connect() as connection:
         connection.execute(f"SET TimeZone = '{zone}'")
-        assert connection.execute(statement).fetchall() == [(1, True, True, False)]
+        assert connection.execute(statement).fetchall() == [(1, True, True, False, False, False)]
 
 
 def test_the_statement_names_its_columns_and_gives_keys_in_canonical_form(tmp_path):
@@ -113,19 +122,30 @@ def test_the_statement_names_its_columns_and_gives_keys_in_canonical_form(tmp_pa
     relation = snapshots.write(tmp_path / "base.parquet", {ROW_ID: FieldType(INT), **fields}, [row])
     with duckdb.connect() as connection:
         answer = connection.execute(select_statement(rule.workflow, rule.proposal, {"base": relation}, BINDINGS))
-        assert [column[0] for column in answer.description] == ["rule", "seen", IN_SCOPE, RULE, EXCEPTED]
-        assert answer.fetchall() == [("r", -5, True, True, False)]
+        assert [column[0] for column in answer.description] == [
+            "rule",
+            "seen",
+            IN_SCOPE,
+            RULE,
+            EXCEPTED,
+            PROTECTED,
+            FLOOR,
+        ]
+        assert answer.fetchall() == [("r", -5, True, True, False, False, False)]
 
 
-def test_an_exemption_that_is_not_proven_false_is_not_false(tmp_path):
-    """`excepted` is a truth of its own: unknown where the condition is, false without a condition."""
+@pytest.mark.parametrize("by", ["excepts", "protections"])
+def test_what_keeps_and_is_not_proven_false_is_not_false(tmp_path, by):
+    """`excepted` and `protected` are truths of their own: unknown where the condition is, false without a condition."""
     held = field("a", "held", BOOL)
-    rule = rule_of({"base": {"held": FieldType(BOOL)}}, ir.TRUE, excepts=[held, const(False, BOOL)])
+    rule = rule_of({"base": {"held": FieldType(BOOL)}}, ir.TRUE, **{by: [held, const(False, BOOL)]})
     cells = (present(True), present(False), Cell(FieldState.FORBIDDEN, None))
     rows = [{ROW_ID: present(i), "held": cell} for i, cell in enumerate(cells)]
     relation = snapshots.write(tmp_path / "b.parquet", {ROW_ID: FieldType(INT), "held": FieldType(BOOL)}, rows)
     found = snapshots.run(select_statement(rule.workflow, rule.proposal, {"base": relation}, BINDINGS))
-    assert sorted(found) == [(0, True, True, True), (1, True, True, False), (2, True, True, None)]
+    truths = [(True, False), (False, False), (None, False)]
+    expected = truths if by == "excepts" else [(other, truth) for truth, other in truths]
+    assert sorted(found) == [(i, True, True, *truths, False) for i, truths in enumerate(expected)]
 
 
 def test_a_rule_without_the_snapshot_it_needs_is_refused():

@@ -57,7 +57,10 @@ def test_length_counts_code_points():
     assert value_of(call("length"), const(3, INT), {"subject": "a\0b"}) is True
 
 
-@pytest.mark.parametrize("function", sorted(FUNCTIONS))
+_OF_ONE_TEXT = [name for name in FUNCTIONS if name not in {"cidr_contains", "json", "sample", "intersects", "subset"}]
+
+
+@pytest.mark.parametrize("function", _OF_ONE_TEXT)
 @pytest.mark.parametrize("subject", [None, UNREAD])
 def test_a_function_of_no_value_is_unknown(function, subject):
     """Absent or unknown, the result is unknown; under `not` as well."""

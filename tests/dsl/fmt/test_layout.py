@@ -221,3 +221,20 @@ def test_deepest_expressions_have_a_layout(condition):
     """As deep as the language allows, and no deeper than the stack."""
     once = _formatted(f"workflow w {{ propose p from i as a {{ where {condition} }} }}")
     assert _formatted(once) == once
+
+
+def test_shared_names_stand_apart_and_a_definition_breaks_in_its_body():
+    """Imports stand together; a body that does not fit breaks like a condition, and its parameters for themselves."""
+    text = _formatted(
+        'edition "2026" import "a.fcw" import "b.fcw" record r {id: text, ... base,}'
+        " define idle(last: timestamp?, made: timestamp,)=(last else made) < now - 90d"
+        " define orphan(owner: text?) = owner is absent or no people as p where (p.id == owner and p.active)"
+        ' or any somebody as s where (s == "a rather long text that does not fit any more")'
+    )
+    assert text == (
+        'edition "2026"\n\nimport "a.fcw"\nimport "b.fcw"\n\nrecord r { id: text, ...base }\n\n'
+        "define idle(last: timestamp?, made: timestamp) = (last else made) < now - 90d\n"
+        "define orphan(owner: text?) = owner is absent\n"
+        "  or no people as p where (p.id == owner and p.active)\n"
+        '  or any somebody as s where (s == "a rather long text that does not fit any more")\n'
+    )

@@ -13,10 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import fullcount.runtime
+from fullcount.compiler.windows import parse_window
 from fullcount.dsl.codes import CODES
 from fullcount.runtime.act.guard import (
     CHECKS,
     ApprovalFacts,
+    CanaryFacts,
     EvidenceAge,
     GuardInputs,
     Purpose,
@@ -26,6 +28,7 @@ from fullcount.runtime.act.guard import (
 from fullcount.runtime.act.perform import perform_guarded
 from fullcount.runtime.connectors.base import ActCall, ActResult, Outcome
 from fullcount.runtime.evidence.refusal import Finding, Ground
+from fullcount.runtime.workspace.freezes import Freeze
 
 NOW = datetime(2026, 11, 30, 2, 0, tzinfo=UTC)
 DIGEST = "sha256:" + "7f" * 32
@@ -46,7 +49,11 @@ ALLOWED = GuardInputs(
     population=1000,
     acts=9,
     exemption=None,
+    protection=None,
     evidence=(EvidenceAge("accounts", NOW - timedelta(minutes=59), timedelta(hours=1)),),
+    windows=(),
+    freezes=(),
+    canary=None,
     fence=7,
     fence_current=7,
 )
@@ -82,6 +89,10 @@ REFUSED = {
     "cap by number reached": (replace(ALLOWED, acts=10), "FC759"),
     "cap by share reached": (replace(ALLOWED, cap_count=None, cap_percent=Decimal("0.9")), "FC759"),
     "plan over its cap": (replace(ALLOWED, plan_state="over_cap"), "FC711"),
+    "the canary is waited for": (replace(ALLOWED, canary=CanaryFacts(9, passed=False, waits_until=NOW)), "FC776"),
+    "frozen": (replace(ALLOWED, freezes=(Freeze(NOW, NOW + timedelta(hours=1), "incident"),)), "FC775"),
+    "outside of the window": (replace(ALLOWED, windows=(parse_window("Mon 09:00-16:00", "UTC"),)), "FC774"),
+    "protected meanwhile": (replace(ALLOWED, protection="protected by `payroll`: it pays people"), "FC778"),
     "exempted meanwhile": (replace(ALLOWED, exemption="on list `exemptions`, by ana: audit"), "FC760"),
     "evidence one second too old": (
         replace(ALLOWED, evidence=(EvidenceAge("people", NOW - timedelta(hours=1, seconds=1), timedelta(hours=1)),)),
@@ -196,7 +207,14 @@ def test_acts_never_exceed_either_half_of_the_cap(count, percent, population):
 def test_undo_is_not_held_up_by_what_protects_from_acting():
     """Bringing back what was approved away needs no fresh evidence, no live approval and no cap."""
     inputs = replace(
-        ALLOWED, purpose=Purpose.UNDO, plan_state="applied", approval=None, acts=10**6, exemption="x", cap_count=0
+        ALLOWED,
+        purpose=Purpose.UNDO,
+        plan_state="applied",
+        approval=None,
+        acts=10**6,
+        exemption="x",
+        protection="x",
+        cap_count=0,
     )
     inputs = replace(inputs, evidence=(EvidenceAge("a", NOW - timedelta(days=9), timedelta(hours=1)),))
     assert guard(inputs) is None

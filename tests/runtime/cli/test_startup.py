@@ -7,6 +7,9 @@ import sys
 import pytest
 from tests.support.workspaces import environment
 
+from fullcount.dsl.editions import CURRENT
+from fullcount.runtime import __version__
+
 HEAVY = {
     "sqlalchemy", "alembic", "duckdb", "pyarrow", "networkx", "apscheduler", "rich", "httpx", "re2", "rfc8785",
     "structlog", "jinja2", "asyncio",
@@ -60,3 +63,10 @@ def test_check_connects_to_nothing_and_makes_no_store(bench):
     assert bench.run("check").exit == 0
     assert not bench.state.exists()
     assert not (bench.root / "directory.db").exists()
+
+
+def test_version_names_the_program_and_the_language_apart(bench):
+    """The language has versions of its own, so that a file can say which one it was written in."""
+    ended = bench.run("--version")
+    assert ended.exit == 0
+    assert f"fullcount {__version__} (language {CURRENT})" in ended.out

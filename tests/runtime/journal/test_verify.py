@@ -179,6 +179,8 @@ def test_a_changed_plan_document_is_found(file):
         ("DELETE FROM approval_votes", About.APPROVAL),
         ("UPDATE approval_votes SET uid = uid + 5000, name = 'mallory'", About.APPROVAL),
         ("DELETE FROM controls", About.COORDINATION),
+        ("UPDATE canaries SET passed_at = passed_at + 1", About.ACT),
+        ("DELETE FROM canaries", About.ACT),
         ("UPDATE plans SET superseded_by = NULL WHERE superseded_by IS NOT NULL", About.PLAN),
         ("UPDATE plans SET over_cap = 1", About.PLAN),
         ("INSERT INTO plan_objects SELECT plan_id, '[\"zzz\"]' FROM plans", About.PLAN),

@@ -202,3 +202,13 @@ def test_instants_stand_in_the_plan_as_iso_8601_in_utc(tmp_path):
     assert row.shown == {"a.owner": "(none)", "a.last_login": "2026-06-01 12:30Z", "a.team": "payments"}
     assert (row.incarnation, row.version) == ("uuid-a", "7")
     assert doc.parameters == {"idle": "90d"}
+
+
+def test_too_few_rows_for_an_aggregate_make_undecided_and_are_named(tmp_path):
+    """No data is no reason to select: the plan says how many rows would have been needed."""
+    rule = 'count people as q where (q.active) >= 0 and min people as p where (p.id == a.team) of p.id needs 2 < "zz"'
+    text = ORPHANS.replace("(a.owner is absent or no people as p where (p.id == a.owner and p.active))", f"({rule})")
+    people = [person("payments")]
+    doc = evidence(tmp_path, [account("a")], people, text=text).plan()
+    assert doc.rows == ()
+    assert doc.undecided[0].missing == ("people: fewer than 2 rows with a known value",)

@@ -46,6 +46,7 @@ STRICTER = {
     "more rows": (("rows at least 10", "rows at least 20"),),
     "less change": (("change at most 20%", "change at most 10%"),),
     "one canary more": (('expect id == "canary"', 'expect id == "canary"\n    expect id == "canary-2"'),),
+    "one floor more": (("show ", "keep at least 3 per a.team newest by a.created\n    show "),),
     "a wider search for a witness": (("(p.id == a.owner and p.active)", "(p.id == a.owner)"),),
 }
 
@@ -59,6 +60,37 @@ def test_an_edit_to_the_stricter_side_can_only_shrink_and_its_reverse_only_grow(
     for old, new in STRICTER[name]:
         stricter = stricter.replace(old, new)
     assert judged(*back, base=stricter).answer is Answer.GROWS
+
+
+FLOOR = BASE.replace("show ", "keep at least 3 per a.team newest by a.created\n    show ")
+
+
+def test_a_higher_floor_over_the_same_groups_can_only_shrink():
+    """Who is among the three newest is among the four newest."""
+    assert judged(("at least 3", "at least 4"), base=FLOOR).answer is Answer.SHRINKS
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("per a.team", "per a.owner else a.team"),
+        ("newest by", "oldest by"),
+        ("by a.created", "by (a.last_login else a.created)"),
+        ('team != "sandbox"', 'team != "sandbox" and team != "lab"'),
+    ],
+)
+def test_floors_of_another_order_or_population_are_not_compared(change):
+    """Other groups, or fewer objects in them, have other objects on top."""
+    assert judged(change, base=FLOOR).answer is Answer.UNKNOWN
+
+
+def test_a_protection_more_can_only_shrink():
+    """What is not proven unprotected is not selected."""
+    base = side(BASE)
+    keeps_all = program.Protection("payroll", base.proposal.where, "it pays people")
+    guarded = replace(base, proposal=replace(base.proposal, protections=(keeps_all,)))
+    assert judge_edit(base, guarded).answer is Answer.SHRINKS
+    assert judge_edit(guarded, base).answer is Answer.GROWS
 
 
 @pytest.mark.parametrize(

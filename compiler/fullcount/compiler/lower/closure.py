@@ -10,11 +10,22 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from fullcount.compiler import ir
 from fullcount.compiler.functions import TRIM_CHARACTERS
-from fullcount.compiler.lower import casing, facts, intervals, numbers, patterns
+from fullcount.compiler.lower import (
+    casing,
+    facts,
+    intervals,
+    json_text,
+    networks,
+    numbers,
+    patterns,
+    sampling,
+    versions,
+)
 from fullcount.compiler.lower.intervals import Gathered, Interval
 from fullcount.compiler.lower.world import Bindings, Env, Related, World
 from fullcount.compiler.types import BOOL
@@ -31,6 +42,9 @@ class Missing:
 MISSING: dict[FieldState, Missing] = {state: Missing(state) for state in FieldState if state is not FieldState.PRESENT}
 NONE = MISSING[FieldState.ABSENT]
 UNKNOWN = MISSING[FieldState.INDETERMINATE]
+
+ITEM = ""
+"""An item of a list is bound like a row with this one field."""
 
 TruthOf = Callable[[Env, World], Truth]
 ValueOf = Callable[[Env, World], Value | Missing]
@@ -90,7 +104,10 @@ _COMPARE: dict[str, Callable[[Any, Any], bool]] = {
     ">=": operator.ge,
 }
 
-_FUNCTIONS: dict[str, Callable[..., Value]] = {
+FunctionOf = Callable[..., Value | Missing | None]
+"""A function of known values; None: unknown."""
+
+_FUNCTIONS: dict[str, FunctionOf] = {
     "lower": casing.lower,
     "upper": casing.upper,
     "trim": lambda text: text.strip(TRIM_CHARACTERS),
@@ -98,6 +115,9 @@ _FUNCTIONS: dict[str, Callable[..., Value]] = {
     "ends_with": str.endswith,
     "contains": lambda text, part: part in text,
     "length": len,
+    "semver_compare": versions.compare,
+    "intersects": lambda some, others: not set(some).isdisjoint(others),
+    "subset": lambda part, whole: set(part) <= set(whole),
 }
 
 
@@ -134,6 +154,8 @@ class _Compiler:
                 return self._is_state(expr)
             case ir.In():
                 return self._in(expr)
+            case ir.AnyItem():
+                return self._any_item(expr)
             case ir.Some():
                 return self._some(expr)
             case _:
@@ -208,6 +230,26 @@ class _Compiler:
 
         return test
 
+    def _any_item(self, expr: ir.AnyItem) -> TruthOf:
+        name, collection, where = expr.item, self.value(expr.collection), self.truth(expr.where)
+
+        def test(env: Env, world: World) -> Truth:
+            held = collection(env, world)
+            if not isinstance(held, tuple):
+                return None
+            answer: Truth = False
+            bound: dict[str, Row] = dict(env)
+            for each in held:
+                bound[name] = {ITEM: present(each)}
+                holds = where(bound, world)
+                if holds:
+                    return True
+                if holds is None:
+                    answer = None
+            return answer
+
+        return test
+
     # ---- values
 
     def value(self, expr: ir.Expr) -> ValueOf:
@@ -232,6 +274,8 @@ class _Compiler:
                 return lambda env, world: now
             case ir.Field(row=row, name=name):
                 return _field(row, name)
+            case ir.Item(name=name):
+                return _field(name, ITEM)
             case ir.MapGet():
                 return self._map_get(expr)
             case ir.Else() | ir.Aggregate() if facts.is_interval(expr):
@@ -298,17 +342,27 @@ class _Compiler:
                 if isinstance(found, Missing):
                     return _not_a_value(found)
                 given.append(found)
-            return function(*given)
+            result = function(*given)
+            return UNKNOWN if result is None else result
 
         return called
 
-    def _function(self, expr: ir.Call) -> tuple[Callable[..., Value], tuple[ValueOf, ...]]:
-        if expr.function not in ("matches", "glob"):
-            return _FUNCTIONS[expr.function], tuple(map(self.value, expr.arguments))
-        text, pattern = expr.arguments
-        written = pattern_text(pattern)
-        test = patterns.full_match(patterns.glob_pattern(written) if expr.function == "glob" else written)
-        return test, (self.value(text),)
+    def _function(self, expr: ir.Call) -> tuple[FunctionOf, tuple[ValueOf, ...]]:
+        """Return the function and its arguments; what is written out is read here, once."""
+        first, *others = expr.arguments
+        match expr.function:
+            case "matches":
+                return patterns.full_match(literal_text(others[0])), (self.value(first),)
+            case "glob":
+                return patterns.full_match(patterns.glob_pattern(literal_text(others[0]))), (self.value(first),)
+            case "cidr_contains":
+                return networks.contains(literal_network(first)), (self.value(others[0]),)
+            case "sample":
+                return sampling.sampled(literal_border(others[0])), (self.value(first),)
+            case "json":
+                return _json(literal_text(others[0])), (self.value(first),)
+            case name:
+                return _FUNCTIONS[name], tuple(map(self.value, expr.arguments))
 
     # ---- other inventories
 
@@ -372,11 +426,10 @@ class _Compiler:
         inventory, row, where = expr.inventory, expr.row, self.truth(expr.where)
         value = None if expr.of is None else self.value(expr.of)
         hints = compile_hints(facts.equalities(expr.where, row), self._bindings)
-        function, type_ = expr.function, expr.type
 
         def interval(env: Env, world: World) -> Interval:
             rows, complete = world.rows(inventory, hints(env))
-            gatherer = intervals.evidence(function, type_)
+            gatherer = intervals.evidence(expr)
             bound: dict[str, Row] = dict(env)
             for candidate in rows:
                 bound[row] = candidate
@@ -393,11 +446,36 @@ class _Compiler:
         return interval
 
 
-def pattern_text(pattern: ir.Expr) -> str:
-    """Return the text of a pattern, which the checker has made sure is a literal."""
-    if not (isinstance(pattern, ir.Const) and isinstance(pattern.value, str)):
-        raise ValueError("the pattern of `matches` and `glob` must be a literal text")
-    return pattern.value
+def literal_text(argument: ir.Expr) -> str:
+    """Return the text of an argument that the checker has made sure is written out."""
+    if not (isinstance(argument, ir.Const) and isinstance(argument.value, str)):
+        raise ValueError("patterns, networks and paths must be literal texts")
+    return argument.value
+
+
+def literal_network(argument: ir.Expr) -> networks.Network:
+    """Return the network that an argument names."""
+    named = networks.network(literal_text(argument))
+    if named is None:
+        raise ValueError(f"`{literal_text(argument)}` is not a network")
+    return named
+
+
+def literal_border(argument: ir.Expr) -> str:
+    """Return the digest that a sample of a literal percentage ends before."""
+    if not (isinstance(argument, ir.Const) and isinstance(argument.value, Decimal)):
+        raise ValueError("the size of a sample must be a literal percentage")
+    return sampling.border(argument.value)
+
+
+def _json(path: str) -> FunctionOf:
+    ask = json_text.found(path)
+
+    def read(text: str) -> Value | Missing | None:
+        state, value = ask(text)
+        return value if value is not None else MISSING[state]
+
+    return read
 
 
 def _field(row: str, name: str) -> ValueOf:

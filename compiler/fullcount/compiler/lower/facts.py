@@ -55,7 +55,8 @@ def is_relational(expr: ir.Expr) -> bool:
 
 def is_constant(expr: ir.Expr) -> bool:
     """Whether the value is the same for each object of a plan."""
-    return not any(isinstance(node, ir.Field | ir.Some | ir.Aggregate) for node in walk(expr))
+    varies = any(isinstance(node, ir.Field | ir.Some | ir.Aggregate) for node in walk(expr))
+    return not varies and not ir.open_items(expr)
 
 
 def is_interval(expr: ir.Expr) -> bool:

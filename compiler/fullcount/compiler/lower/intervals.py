@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from fullcount.compiler import ir
 from fullcount.compiler.lower import numbers
-from fullcount.compiler.types import Kind, Scalar, Type
+from fullcount.compiler.types import DECIMAL, Type
 from fullcount.compiler.values import Truth
 
 
@@ -168,20 +169,83 @@ class Adding:
         return Interval(low, high, True)
 
 
-Evidence = Counting | Extreme | Adding
+@dataclass(slots=True)
+class Averaging:
+    """`avg`, in whole units, or in smallest steps for decimals. Exact, or without bounds: one row more may move it."""
+
+    given: Type
+    result: Type
+    total: int = 0
+    certain: int = 0
+    contributors: bool = False
+    """Whether a row was seen that has, or may have, a value to give."""
+    unsettled: bool = False
+    """Whether a row may belong, or belongs with a value that is not known."""
+
+    def add(self, row: Gathered) -> None:
+        """Take one row that belongs, or may."""
+        if row.present is False:
+            return
+        self.contributors = True
+        if not row.belongs or row.present is None:
+            self.unsettled = True
+            return
+        self.total += numbers.decimal_steps(row.value) if self.given == DECIMAL else row.value
+        self.certain += 1
+
+    def interval(self, complete: bool) -> Interval:
+        """Return what the rows say."""
+        if self.certain == 0:
+            return ABSENT_INTERVAL if complete and not self.contributors else UNKNOWN_INTERVAL
+        if not complete or self.unsettled:
+            return Interval(None, None, True)
+        total = self.total * numbers.DECIMAL_UNIT if self.given != DECIMAL and self.result == DECIMAL else self.total
+        low, high = total // self.certain, -(-total // self.certain)
+        if self.result == DECIMAL:
+            return Interval(numbers.decimal_of(low), numbers.decimal_of(high), True)
+        return Interval(low, high, True)
 
 
-def evidence(function: str, of_type: Type) -> Evidence:
-    """Return an empty gatherer for an aggregate function over values of a type."""
-    match function:
+@dataclass(slots=True)
+class Needing:
+    """Another gatherer that says nothing until so many rows surely belong with a known value."""
+
+    least: int
+    gathering: Counting | Extreme | Adding | Averaging
+    certain: int = 0
+
+    def add(self, row: Gathered) -> None:
+        """Take one row that belongs, or may."""
+        if row.belongs and row.present:
+            self.certain += 1
+        self.gathering.add(row)
+
+    def interval(self, complete: bool) -> Interval:
+        """Return what the rows say, if they are enough."""
+        return self.gathering.interval(complete) if self.certain >= self.least else UNKNOWN_INTERVAL
+
+
+Evidence = Counting | Extreme | Adding | Averaging | Needing
+
+
+def evidence(expr: ir.Aggregate) -> Evidence:
+    """Return an empty gatherer for an aggregate."""
+    gathering = _gathering(expr)
+    return gathering if expr.needs is None else Needing(expr.needs, gathering)
+
+
+def _gathering(expr: ir.Aggregate) -> Counting | Extreme | Adding | Averaging:
+    match expr.function:
         case "count":
             return Counting()
         case "min" | "max":
-            return Extreme(greatest=function == "max")
+            return Extreme(greatest=expr.function == "max")
         case "sum":
-            return Adding(decimal=of_type == Scalar(Kind.DECIMAL))
+            return Adding(decimal=expr.type == DECIMAL)
+        case "avg" if expr.of is not None:
+            return Averaging(expr.of.type, expr.type)
         case _:
-            raise ValueError(f"`{function}` is not an aggregate")
+            raise ValueError(f"`{expr.function}` is not an aggregate")
 
 
 def exact(interval: Interval) -> int | str | Decimal | None:

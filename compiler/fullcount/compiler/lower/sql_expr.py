@@ -11,7 +11,17 @@ from collections.abc import Mapping
 
 from fullcount.compiler import ir
 from fullcount.compiler.functions import TRIM_CHARACTERS
-from fullcount.compiler.lower import closure, facts, patterns, sql_related, sql_text
+from fullcount.compiler.lower import (
+    closure,
+    facts,
+    json_text,
+    networks,
+    patterns,
+    sampling,
+    sql_related,
+    sql_text,
+    versions,
+)
 from fullcount.compiler.lower.sql_frame import NEVER, Frame, Known, Range, Statement
 from fullcount.compiler.types import BOOL, Type
 from fullcount.compiler.values import STATE_ORDER, FieldState
@@ -26,16 +36,21 @@ _FUNCTIONS = {
     "ends_with": "ends_with({}, {})",
     "contains": "contains({}, {})",
     "length": "length({})",
+    "intersects": "list_has_any({}, {})",
+    "subset": "list_has_all({1}, {0})",
 }
 
 
 class Lowering:
     """Lowers expressions over the rows in `scope`; sub-queries that are needed twice become columns of `frame`."""
 
-    def __init__(self, statement: Statement, frame: Frame, scope: Mapping[str, Frame]) -> None:
+    def __init__(
+        self, statement: Statement, frame: Frame, scope: Mapping[str, Frame], items: Mapping[str, str] | None = None
+    ) -> None:
         self.statement = statement
         self.frame = frame
         self.scope = scope
+        self.items = {} if items is None else items
 
     def inside(self, row: str, frame: Frame) -> Lowering:
         """Return the lowering of what a quantifier says of its own row."""
@@ -61,6 +76,8 @@ class Lowering:
                 return self._is_state(expr)
             case ir.In():
                 return self._in(expr)
+            case ir.AnyItem():
+                return self._any_item(expr)
             case ir.Some():
                 return sql_related.some(self, expr)
             case _:
@@ -124,6 +141,19 @@ class Lowering:
         held = self.known(expr.collection).value
         return f"CASE WHEN {item} IS NOT NULL AND {held} IS NOT NULL THEN list_contains({held}, {item}) END"
 
+    def _any_item(self, expr: ir.AnyItem) -> str:
+        if facts.is_relational(expr.where):
+            raise ValueError("the condition of `any` and `all` looks into no inventory")
+        held, variable = self.known(expr.collection).value, self.statement.variable()
+        inner = Lowering(self.statement, self.frame, self.scope, {**self.items, expr.item: variable})
+        code = f"CASE ({inner.truth(expr.where)}) WHEN TRUE THEN 2 WHEN FALSE THEN 0 ELSE 1 END"
+        strongest = f"list_max(list_transform({held}, lambda {variable}: {code}))"
+        # a list without items has no strongest, one without a value has none either
+        return (
+            f"CASE {strongest} WHEN 2 THEN TRUE WHEN 1 THEN NULL WHEN 0 THEN FALSE"
+            f" ELSE CASE WHEN {held} IS NOT NULL THEN FALSE END END"
+        )
+
     # ---- values
 
     def known(self, expr: ir.Expr) -> Known:
@@ -134,6 +164,8 @@ class Lowering:
             case ir.Field(row=row, name=name, type=type_):
                 column = sql_text.column(self.scope[row].alias, name, type_)
                 return Known(column, self._has_state(expr, FieldState.ABSENT))
+            case ir.Item(name=name):
+                return Known(self.items[name])
             case ir.MapGet(target=target, key=key, type=type_):
                 return self._map_get(target, key, type_)
             case ir.Else() | ir.Aggregate() if facts.is_interval(expr):
@@ -145,7 +177,7 @@ class Lowering:
             case ir.Arith():
                 return Known(self._arithmetic(expr))
             case ir.Call():
-                return Known(self._call(expr))
+                return self._call(expr)
             case _:
                 return Known(self.truth(expr))
 
@@ -181,14 +213,28 @@ class Lowering:
                 raise ValueError(f"`{expr.operator}` is not an arithmetic operator")
         return f"TRY_CAST({wide} AS BIGINT)"
 
-    def _call(self, expr: ir.Call) -> str:
-        if expr.function in ("matches", "glob"):
-            subject, pattern = expr.arguments
-            written = closure.pattern_text(pattern)
-            if expr.function == "glob":
-                written = patterns.glob_pattern(written)
-            return f"regexp_full_match({self.known(subject).value}, {sql_text.text(written)})"
-        return _FUNCTIONS[expr.function].format(*(self.known(a).value for a in expr.arguments))
+    def _call(self, expr: ir.Call) -> Known:
+        first, *others = expr.arguments
+        fresh = self.statement.variable
+        match expr.function:
+            case "matches" | "glob" as name:
+                pattern = closure.literal_text(others[0])
+                written = patterns.glob_pattern(pattern) if name == "glob" else pattern
+                return Known(f"regexp_full_match({self.known(first).value}, {sql_text.text(written)})")
+            case "cidr_contains":
+                network = closure.literal_network(first)
+                return Known(networks.contains_sql(network, self.known(others[0]).value, fresh))
+            case "semver_compare":
+                return Known(versions.compare_sql(self.known(first).value, self.known(others[0]).value, fresh))
+            case "sample":
+                return Known(sampling.sampled_sql(closure.literal_border(others[0]), self.known(first).value))
+            case "json":
+                found = json_text.found_sql(closure.literal_text(others[0]), self.known(first).value, fresh)
+                # within a test of a list it hangs on the item, and can't be a column of the row
+                once = found if self.items else self.frame.hoist(found)
+                return Known(f"({once}).value", f"(({once}).absent IS TRUE)")
+            case name:
+                return Known(_FUNCTIONS[name].format(*(self.known(a).value for a in expr.arguments)))
 
     # ---- intervals
 

@@ -55,6 +55,10 @@ class Statement:
         self._names += 1
         return f"{prefix}{self._names}"
 
+    def variable(self) -> str:
+        """Return the name of a variable that stands for the items of a list."""
+        return self._name("v")
+
     def hoisted_name(self) -> str:
         """Return a column name that no field can have."""
         return f'"{self._name("$h")}"'

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from fullcount.compiler import ir
 from fullcount.compiler.lower import numbers, sql_text
 from fullcount.compiler.lower.sql_frame import NEVER, Frame, Range
-from fullcount.compiler.types import DECIMAL
+from fullcount.compiler.types import DECIMAL, Type
 
 _MAY = "s.p IS NOT FALSE AND NOT s.a"
 """The row may belong and may have a value."""
@@ -20,6 +20,15 @@ _OPEN = f"COALESCE(bool_or({_MAY} AND s.v IS NULL), FALSE)"
 
 def summary(expr: ir.Aggregate) -> dict[str, str]:
     """Return the parts of the summary of a set of rows `s(p, v, a)`."""
+    parts = _summary(expr)
+    return parts if expr.needs is None else {**parts, "samples": _SAMPLES}
+
+
+_SAMPLES = "count(*) FILTER (WHERE s.p AND s.v IS NOT NULL)"
+"""How many rows surely belong, with a known value."""
+
+
+def _summary(expr: ir.Aggregate) -> dict[str, str]:
     match expr.function:
         case "count":
             return {
@@ -35,18 +44,30 @@ def summary(expr: ir.Aggregate) -> dict[str, str]:
             }
         case "sum":
             found = {"open": _OPEN}
-            for part, value in _units(expr).items():
+            for part, value in _units(expr.type).items():
                 found[f"certain_{part}"] = f"COALESCE(sum({value}) FILTER (WHERE s.p), 0)"
                 found[f"lowering_{part}"] = f"COALESCE(sum({value}) FILTER (WHERE s.p IS NULL AND s.v < 0), 0)"
                 found[f"raising_{part}"] = f"COALESCE(sum({value}) FILTER (WHERE s.p IS NULL AND s.v > 0), 0)"
             return found
+        case "avg" if expr.of is not None:
+            sums = {
+                f"certain_{part}": f"COALESCE(sum({value}) FILTER (WHERE s.p), 0)"
+                for part, value in _units(expr.of.type).items()
+            }
+            unsettled = f"COALESCE(bool_or({_MAY} AND (s.p IS NULL OR s.v IS NULL)), FALSE)"
+            return {
+                **sums,
+                "certain": _SAMPLES,
+                "contributors": f"COALESCE(bool_or({_MAY}), FALSE)",
+                "unsettled": unsettled,
+            }
         case _:
             raise ValueError(f"`{expr.function}` is not an aggregate")
 
 
-def _units(expr: ir.Aggregate) -> dict[str, str]:
+def _units(of_type: Type) -> dict[str, str]:
     """Decimals are added in two parts, whole and steps, each of which is far from its own limit."""
-    if expr.type != DECIMAL:
+    if of_type != DECIMAL:
         return {"whole": "s.v"}
     fraction = f"CAST(s.v % CAST(1 AS {_DECIMAL}) AS {_DECIMAL})"
     return {
@@ -65,7 +86,15 @@ def packed(parts: dict[str, str]) -> str:
 
 def interval(frame: Frame, expr: ir.Aggregate, sets: Sequence[str], complete: bool) -> Range:
     """Return the interval that the summaries of disjoint sets add up to."""
+    found = _interval(frame, expr, sets, complete)
+    if expr.needs is None:
+        return found
+    samples = " + ".join(f"COALESCE({s}.samples, 0)" for s in sets)
+    enough = frame.hoist(f"({samples} >= {expr.needs})")
+    return Range(found.low, found.high, f"({found.present} AND {enough})", NEVER)
 
+
+def _interval(frame: Frame, expr: ir.Aggregate, sets: Sequence[str], complete: bool) -> Range:
     def total(*parts: str) -> str:
         return "(" + " + ".join(f"COALESCE({s}.{part}, 0)" for s in sets for part in parts) + ")"
 
@@ -91,6 +120,16 @@ def interval(frame: Frame, expr: ir.Aggregate, sets: Sequence[str], complete: bo
                 absent = f"(NOT {any_of('contributors')})"
             low, high = (reach, certain) if expr.function == "min" else (certain, reach)
             return Range(low, high, present, absent)
+        case "avg" if expr.of is not None:
+            count = frame.hoist(total("certain"))
+            present = f"({count} > 0)"
+            if not complete:
+                return Range(unbounded, unbounded, present, NEVER)
+            steps = total("certain_steps") if expr.of.type == DECIMAL else None
+            low, high = _average(frame, expr, total("certain_whole"), steps, count)
+            settled = f"{present} AND NOT {any_of('unsettled')}"
+            bounds = [frame.hoist(f"CASE WHEN {settled} THEN {bound} END") for bound in (low, high)]
+            return Range(bounds[0], bounds[1], present, f"(NOT {any_of('contributors')})")
         case _:
             if not complete:
                 return Range(unbounded, unbounded, "TRUE", NEVER)
@@ -104,6 +143,40 @@ def interval(frame: Frame, expr: ir.Aggregate, sets: Sequence[str], complete: bo
                     bound = whole
                 bounds.append(frame.hoist(f"CASE WHEN NOT {any_of('open')} THEN {bound} END"))
             return Range(bounds[0], bounds[1], "TRUE", NEVER)
+
+
+def _average(frame: Frame, expr: ir.Aggregate, whole: str, steps: str | None, count: str) -> tuple[str, str]:
+    """Return the quotient rounded down and up to the steps of its type; decimals are divided in two parts as well."""
+    n = f"CAST(NULLIF({count}, 0) AS HUGEINT)"
+    quotient, rest = _divided(frame, whole, n)
+    if expr.type != DECIMAL:
+        return quotient, f"{quotient} + CASE WHEN {rest} = 0 THEN 0 ELSE 1 END"
+    carried = f"{rest} * {numbers.DECIMAL_UNIT}" + ("" if steps is None else f" + CAST({steps} AS HUGEINT)")
+    low_steps, left = _divided(frame, carried, n)
+    high_steps = f"({low_steps} + CASE WHEN {left} = 0 THEN 0 ELSE 1 END)"
+    # an average lies among the values, so neither bound can leave the range
+    return _decimal(frame, quotient, low_steps), _decimal(frame, quotient, high_steps)
+
+
+def _decimal(frame: Frame, whole: str, steps: str) -> str:
+    """Return the decimal of so many wholes and smallest steps; what stands behind the point has the sign of it all."""
+    unit = f"CAST({numbers.DECIMAL_UNIT} AS HUGEINT)"
+    more, rest = _divided(frame, steps, unit)
+    floor = frame.hoist(f"{whole} + {more}")
+
+    def joined(before: str, behind: str) -> str:
+        fraction = f"CAST({behind} AS DECIMAL(18,0)) * CAST('0.000000001' AS DECIMAL(10,9))"
+        return f"TRY_CAST({before} AS {_DECIMAL}) + CAST({fraction} AS {_DECIMAL})"
+
+    below_zero = joined(f"({floor} + 1)", f"({rest} - {unit})")
+    return f"CASE WHEN {floor} < 0 AND {rest} > 0 THEN {below_zero} ELSE {joined(floor, rest)} END"
+
+
+def _divided(frame: Frame, dividend: str, divisor: str) -> tuple[str, str]:
+    """Return quotient and remainder of a division towards minus infinity."""
+    held = frame.hoist(f"CAST({dividend} AS HUGEINT)")
+    rest = frame.hoist(f"(({held} % {divisor}) + {divisor}) % {divisor}")
+    return frame.hoist(f"({held} - {rest}) // {divisor}"), rest
 
 
 def _bound_type(expr: ir.Aggregate) -> str:

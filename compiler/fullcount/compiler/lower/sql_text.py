@@ -81,6 +81,11 @@ def literal(value: Value, of_type: Type) -> str:
 _NOT_WHOLE = frozenset({Kind.TEXT, Kind.BOOL, Kind.DECIMAL, Kind.PERCENT})
 
 
+def bound(value: str, variable: str, expression: str) -> str:
+    """Return an expression over a variable that stands for a value; the value is written, and computed, once."""
+    return f"list_transform([{value}], lambda {variable}: {expression})[1]"
+
+
 def column(alias: str, name: str, of_type: Type) -> str:
     """Return the canonical value of a snapshot's column; NULL unless the field is present."""
     return _canonical(f"{alias}.{identifier(name)}", of_type, 0)

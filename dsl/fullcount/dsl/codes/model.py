@@ -14,6 +14,7 @@ class Code:
     `title` is one lower-case line. `explanation` is a few paragraphs for someone who meets the code at night: what it
     means, why it matters for a clean-up, what to do. `wrong` and `right` are whole `.fcw` files against the example
     catalogue of the tests; both are empty for codes that no text of a workflow can produce (workspace, run time).
+    `files` are what the examples may import, as path and text; `wrong_files` stand in their place for `wrong`.
     """
 
     id: str
@@ -22,3 +23,5 @@ class Code:
     severity: Severity = Severity.ERROR
     wrong: str = ""
     right: str = ""
+    files: tuple[tuple[str, str], ...] = ()
+    wrong_files: tuple[tuple[str, str], ...] = ()

@@ -193,8 +193,8 @@ CODES: tuple[Code, ...] = (
         id="FC118",
         title="unknown function",
         explanation=(
-            "The language has a small, closed set of functions: lower, upper, trim, starts_with, ends_with, "
-            "contains, matches, glob and length."
+            "There is no function and no definition of this name. The language has a small, closed set of functions; "
+            "others are written with `define`, in this file or in one that it imports."
         ),
         wrong=ruled('lowercase(a.team) == "ops"'),
         right=ruled('lower(a.team) == "ops"'),
@@ -251,10 +251,10 @@ CODES: tuple[Code, ...] = (
     ),
     Code(
         id="FC124",
-        title="a file without a workflow",
+        title="a file that declares nothing",
         explanation=(
-            "A file declares at least one workflow. An empty one is more likely a file that was cut short, or "
-            "written to the wrong place, than a decision to do nothing."
+            "A file declares workflows, or records and definitions for others. An empty one is more likely a file that "
+            "was cut short, or written to the wrong place, than a decision to do nothing."
         ),
         wrong="# nothing here yet\n",
         right=TIDY,

@@ -117,4 +117,47 @@ CODES: tuple[Code, ...] = (
         "Nothing was acted on. Keep the store as it is, see everything that differs with `fullcount verify`, and find "
         "out who could write there before going on with a restored one.",
     ),
+    Code(
+        "FC778",
+        "the object is protected",
+        "The workspace protects this object: a `protect` says so, or it could not be ruled out on what was read of the "
+        "object right before the act. Protections are read again before each act, so one that was added after the "
+        "approval holds as well. The object was left alone and counts as refused.\n\n"
+        "Nothing needs to be done. No workflow can take what the workspace protects; if the protection is a mistake, "
+        "have it changed where it stands, and plan again.",
+    ),
+    Code(
+        "FC774",
+        "outside of the act's window",
+        "The act has a `window`, and the clock of its time zone shows a time at which it is closed. It is open from "
+        "its first time up to, and not at, its second one. The run is paused: what was done stays done, the rest was "
+        "not started, and nothing failed.\n\n"
+        "Apply the same plan again from the instant that is named, or let `fullcount serve` do it. Undoing is not "
+        "bound to a window.",
+    ),
+    Code(
+        "FC775",
+        "acting is frozen",
+        "A `[[freeze]]` in `fullcount.toml` holds at this moment. No object is acted on by any run of this workspace; "
+        "runs under way stop before their next act. The run is paused: what was done stays done, and nothing "
+        "failed.\n\n"
+        "Apply the same plan again from the instant that is named, or let `fullcount serve` do it. Undoing is not "
+        "bound to a freeze.",
+    ),
+    Code(
+        "FC776",
+        "the rest waits for the canary",
+        "The act says `canary N then wait D`: the first N objects were acted on, and nothing more is done until the "
+        "wait is over and each of them was found as it was left. The wait is kept in the store: nothing has to run "
+        "meanwhile, and applying again does not begin it anew. The run is paused; nothing has failed.\n\n"
+        "Apply the same plan again from the instant that is named, or let `fullcount serve` do it.",
+    ),
+    Code(
+        "FC777",
+        "the canary does not hold",
+        "Among the first objects of the plan an act failed, or its outcome is not known; or after the wait one of them "
+        "was no longer as the act had left it, or could not be read. The rest of the plan was not started. Applying "
+        "it again looks at the canary again, and stops again as long as that is so.\n\n"
+        "Look at the objects that are named. What was done can be taken back with `fullcount undo PLAN`.",
+    ),
 )

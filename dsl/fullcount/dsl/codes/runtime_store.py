@@ -207,6 +207,13 @@ _LEDGER: tuple[Code, ...] = (
         "Only what a plan has done can be undone under it: objects whose outcome is `done`.\n\n"
         "`fullcount show PLAN` lists the outcome of every object.",
     ),
+    Code(
+        "FC728",
+        "the canary does not stand so",
+        "The rest of a plan waits until its first objects were acted on, the wait is over, and they were found as they "
+        "were left. What was asked of the record does not fit that: there is no canary, or its wait is not over.\n\n"
+        "Apply the plan again when the wait is over; `fullcount show PLAN` says when.",
+    ),
 )
 
 _STORE: tuple[Code, ...] = (

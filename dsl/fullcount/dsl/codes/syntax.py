@@ -302,9 +302,29 @@ means, so it stands after `else`: `(a.last_login else never) < now - 90d`. To as
         "a quantifier or an aggregate that is not complete",
         """\
 The forms are `some people as p where (…)`, `no people as p where (…)`, `count people as p where (…)`, and
-`max logins as l where (…) of l.at` for `min`, `max` and `sum`. The parentheses are needed, so that no one has to guess
-how far the condition goes. `where (all)` takes every row.""",
+`max logins as l where (…) of l.at` for `min`, `max`, `sum` and `avg`, which may end in `needs 12`. The forms for the
+items of a list are `any a.groups as g where (…)` and `all a.groups as g where (…)`. The parentheses are needed, so that
+no one has to guess how far the condition goes. `where (all)` takes every row.""",
         wrong=_changed("(p.id == a.id and p.active)", "p.id == a.id and p.active", _RIGHT_NONE),
         right=_RIGHT_NONE,
+    ),
+    Code(
+        "FC030",
+        "an edition that is not known",
+        """\
+An edition is a version of the language, counted apart from the version of the program. A file says which one it was
+written in, so that a later version never gives it another meaning. An edition that is not known is not guessed at:
+a newer Fullcount may read the file, or the year is mistyped.""",
+        wrong='edition "2062"\n\n' + RIGHT,
+        right='edition "2026"\n\n' + RIGHT,
+    ),
+    Code(
+        "FC031",
+        "`edition` is not the first statement",
+        """\
+`edition` says how everything in the file is to be read, so it stands before everything else. Comments may stand
+above it.""",
+        wrong=RIGHT + '\nedition "2026"\n',
+        right='edition "2026"\n\n' + RIGHT,
     ),
 )

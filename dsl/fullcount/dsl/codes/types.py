@@ -121,8 +121,8 @@ CODES: tuple[Code, ...] = (
         id="FC212",
         title="a pattern that does not work",
         explanation=(
-            "Patterns are written out in the rule, so that they can be checked here and reviewed. They match the "
-            "whole text in linear time; look-around and back-references do not exist."
+            "Patterns, networks and paths are written out in the rule, so that they can be checked here and reviewed. "
+            "Patterns match the whole text in linear time; look-around and back-references do not exist."
         ),
         wrong=ruled('matches(a.team, "ops-(")'),
         right=ruled('matches(a.team, "ops-.*")'),
@@ -147,7 +147,10 @@ CODES: tuple[Code, ...] = (
     Code(
         id="FC215",
         title="a percentage in an expression",
-        explanation="A percentage is of something, and only `limit`, `change at most` and `stop after` say of what.",
+        explanation=(
+            "A percentage is of something, and only `limit`, `change at most`, `stop after` and the function `sample` "
+            "say of what."
+        ),
         wrong=ruled("a.created < now - 90d and a.team != 5%"),
         right=ruled('a.created < now - 90d and a.team != "ops"'),
     ),
@@ -169,7 +172,8 @@ CODES: tuple[Code, ...] = (
         explanation=(
             "The condition of `some`, `no` or an aggregate never looks at the row it is about, so it is true for "
             "every row or for none. In `no people as p where (a.team == a.owner)` that selects every object there "
-            "is. Name a field of the row, or write `where (all)` if any row at all is meant."
+            "is. Name a field of the row, or write `where (all)` if any row at all is meant. The same holds for the "
+            "items of a list, in `any` and `all`."
         ),
         wrong=with_people(rule='no people as p where (a.team == "ops")'),
         right=with_people(rule="no people as p where (p.id == a.team)"),
@@ -209,8 +213,23 @@ CODES: tuple[Code, ...] = (
     Code(
         id="FC221",
         title="a list out of its place",
-        explanation="A list of constants stands behind `in` and nowhere else, and holds only constants.",
+        explanation=(
+            "A list that is written out stands behind `in` or is handed to a function or a definition, and it holds "
+            "constants only."
+        ),
         wrong=ruled('a.team == ["ops"]'),
         right=ruled('a.team in ["ops", "platform"]'),
+    ),
+    Code(
+        id="FC230",
+        title="a text that its function can't read",
+        explanation=(
+            "What is written out for a function is read here: the network of `cidr_contains` has a prefix and no bits "
+            "behind it, a version of `semver_compare` has three numbers, a path of `json` begins with `$`, a sample "
+            "is more than nothing and less than everything. Otherwise the test would be undecided, or the same, for "
+            "every object."
+        ),
+        wrong=ruled('cidr_contains("10.0.0.1/8", a.team)'),
+        right=ruled('cidr_contains("10.0.0.0/8", a.team)'),
     ),
 )

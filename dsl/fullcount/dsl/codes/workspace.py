@@ -124,4 +124,34 @@ or never stay unknown even then.""",
 The folder that a `git` source names is not a git repository, or has no branch of the name that `base` says. Without a
 base branch nothing can be said to be merged, so nothing is listed at all.""",
     ),
+    Code(
+        id="FC614",
+        title="protections can't be read",
+        explanation="""\
+What no workflow may take is read from `protect.fcw` beside `fullcount.toml`, and from every `.fcw` file in the folder
+`protect` there. One of these can't be opened or is not UTF-8; or the folder has a file of another name, or a link to
+another folder, from which nothing would be read. Nothing runs then, and an apply under way stops: a protection that is
+lost without a word is a deletion.
+
+Give protections names that end in `.fcw`, and put everything else somewhere else.""",
+    ),
+    Code(
+        id="FC615",
+        title="the protections have mistakes",
+        explanation="""\
+As long as one of the workspace's protections does not compile, nobody can say what is protected. No plan is made, and
+an apply under way stops before its next object.
+
+`fullcount check` shows each mistake with its place.""",
+    ),
+    Code(
+        id="FC616",
+        title="a protection where only some workflows would see it",
+        explanation="""\
+A protection holds for every workflow of the workspace; that is what it is for. It is read from `protect.fcw` beside
+`fullcount.toml`, and from every `.fcw` file in the folder `protect` there. In any other file it would guard the
+workflows of that file and no others, while whoever reads it believes that nobody can take these objects.
+
+Move it to `protect.fcw`.""",
+    ),
 )

@@ -20,11 +20,11 @@ from fullcount.dsl.fmt.document import Blank, Break, Choice, Doc, Line, Nest, No
 from fullcount.dsl.fmt.words import space, spelled
 
 #: Rules whose braces hold entries with commas between them, and not clauses.
-BRACED_LISTS: Final = frozenset({"fields", "record_fields", "verify", "approve"})
+BRACED_LISTS: Final = frozenset({"fields", "record", "record_fields", "verify", "approve"})
 #: Of these, the ones that fill lines like a text; the others have one entry on each line once they break.
-FILLED: Final = frozenset({"fields", "record_fields"})
+FILLED: Final = frozenset({"fields", "record", "record_fields"})
 #: Rules that may have a comma after the last entry.
-LAST_COMMA: Final = frozenset({"key", "call", "operation", "list"}) | BRACED_LISTS
+LAST_COMMA: Final = frozenset({"key", "call", "operation", "list", "define"}) | BRACED_LISTS
 #: Rules that list values without brackets.
 OPEN_LISTS: Final = frozenset({"show", "limit"})
 #: Rules that are an operator between operands, repeated.
@@ -114,6 +114,8 @@ class _Layout:
             return self._chain(node, nest=nest)
         if node.data in OPEN_LISTS:
             return self._open_list(node)
+        if node.data == "define":
+            return self._definition(node)
         return group(self._joined(node.data, node.children))
 
     def _token(self, token: Token, before: Token | None = None) -> Doc:
@@ -156,6 +158,11 @@ class _Layout:
         for sign, operand in zip(children[1::2], children[2::2], strict=True):
             parts += [Line(), self.doc(sign), " ", self.doc(operand)]
         return group(Nest(nest, tuple(parts)))
+
+    def _definition(self, node: Node) -> Doc:
+        """Return a definition: its parameters break for themselves, its body like the condition of a clause."""
+        *head, sign, body = node.children
+        return (group(self._joined(node.data, head)), " ", self.doc(sign), " ", self.doc(body))
 
     def _open_list(self, node: Node) -> Doc:
         word, *rest = node.children

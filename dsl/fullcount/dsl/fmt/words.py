@@ -28,7 +28,7 @@ def spelled(token: Token, before: Token | None) -> str:
 
 def space(rule: str, left: Token, right: Token) -> str:
     """Return what stands between two neighbours in a node of a rule: a space or nothing."""
-    if left.type in _OPENING or right.type in _CLOSING:
+    if left.type in _OPENING or left.type == "SPREAD" or right.type in _CLOSING:
         return ""
     if right.type == "LPAR" and left.type == "NAME":
         return ""  # a call; before every other `(` stands a keyword or an operator

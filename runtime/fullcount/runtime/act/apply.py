@@ -7,14 +7,16 @@ the plan has exactly one outcome, and the outcomes add up to the plan.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
 from fullcount.compiler.lower import facts
-from fullcount.compiler.program import Act, Proposal
+from fullcount.compiler.lower.world import Bindings
+from fullcount.compiler.program import Act, Inventory, Proposal
 from fullcount.runtime.act.calls import Calls
+from fullcount.runtime.act.canary import CanaryWatch
 from fullcount.runtime.act.context import ApplyContext, ApplyReport
 from fullcount.runtime.act.ending import (
     UNDECIDED,
@@ -26,8 +28,9 @@ from fullcount.runtime.act.ending import (
     report_of,
     row_outcomes,
 )
+from fullcount.runtime.act.floors import Floors
 from fullcount.runtime.act.group import Due, GroupRunner, Item, Left
-from fullcount.runtime.act.guard import Purpose, guard
+from fullcount.runtime.act.guard import CANARY_FULL, Purpose, guard
 from fullcount.runtime.act.pacing import GROUP_LIMIT, Pacer
 from fullcount.runtime.act.recheck import Recheck, Rechecker, Standing, Stored, Surroundings, fields_to_read
 from fullcount.runtime.act.resolve import resolve
@@ -51,6 +54,8 @@ from fullcount.runtime.connectors.base import Outcome, SourceActor, SourceError
 from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.exit_codes import Exit
+from fullcount.runtime.plan import tables
+from fullcount.runtime.plan.floors import Borders, borders
 from fullcount.runtime.store.views import ActKind, Fence, OutcomeEntry, PlanState, RunKind
 
 
@@ -86,7 +91,7 @@ async def _apply(context: ApplyContext) -> ApplyReport:
 async def _under_lease(context: ApplyContext, run_id: str, proposal: Proposal, act: Act, ended: Ended) -> None:
     try:
         async with leased(context, run_id, ended.by) as fence:
-            watch = Watch(context, proposal, Purpose.ACT, fence, act.call.source)
+            watch = Watch(context, proposal, Purpose.ACT, fence, act.call.source, bindings_of(context))
             if watch.state == PlanState.APPLIED:
                 ended.repeated = True
                 return
@@ -94,7 +99,7 @@ async def _under_lease(context: ApplyContext, run_id: str, proposal: Proposal, a
             finding = guard(watch.inputs(None, 0))
             unfinished = any(entry.intent_at is not None and entry.outcome in _OPEN for entry in ledger)
             if finding is not None:
-                ended.by(finding)
+                ended.by(finding, resumes_at=watch.resumes_at(finding))
                 if not unfinished:
                     return
             try:
@@ -141,7 +146,11 @@ class _Applying:
         bindings = bindings_of(context)
         base = context.workflow.inventories[self.proposal.inventory]
         self._calls = calls_of(context, self.act.call, self.proposal, bindings)
-        self._recheck = Rechecker(context.workflow, self.proposal, bindings, _surroundings(context, self.proposal))
+        around = _surroundings(context, self.proposal)
+        protecting = self.watch.protecting
+        items = items_of(context, base)
+        floors = Floors(self.proposal, bindings, _borders(context, self.proposal, bindings, items))
+        self._recheck = Rechecker(context.workflow, self.proposal, bindings, around, lambda: protecting.fields, floors)
         try:
             self.watch.acting = await self.actor.identity()
         except SourceError as error:
@@ -151,16 +160,32 @@ class _Applying:
         if finding is not None and finding.code == "FC758":
             self.ended.by(finding)  # another system: not even reading there would tell anything
             return
-        items = items_of(context, base)
         again = await self._resolve(items)
         if self.ended.stopped_by is not None:
             return
         if finding is not None:
-            self.ended.by(finding)
+            self._stopped(finding)
             return
         context.store.begin_apply(plan_id, self.run_id, self.fence)
-        await self._go_on(items, again)
+        await self._act(items, again, base)
         context.store.finish_apply(plan_id, self.run_id, self.fence)
+
+    async def _act(self, items: Mapping[tuple[Any, ...], Item], again: Sequence[Item], base: Inventory) -> None:
+        """Act on everything that is left, the canary first where there is one."""
+        stopped = await self._go_on(items, again)
+        if stopped is not None and stopped.code == CANARY_FULL and self.act.canary is not None:
+            reader = self.context.reader(self.act.call.source)
+            canary = CanaryWatch(
+                self.context, self.act.canary, self.run_id, self.fence, self.ended, reader, self._calls, base
+            )
+            held = await canary.held(items)
+            self.watch.look()
+            if not held:
+                self.ended.later(self.watch.resumes_at)
+                return
+            stopped = await self._go_on(items, ())
+        if stopped is not None:
+            self._stopped(stopped)
 
     async def _resolve(self, items: Mapping[tuple[Any, ...], Item]) -> tuple[Item, ...]:
         plan_id = self.context.plan.document.plan_id
@@ -170,7 +195,8 @@ class _Applying:
             self.context.store.record_outcomes(plan_id, self.run_id, self.fence, part)
         return resolved.again
 
-    async def _go_on(self, items: Mapping[tuple[Any, ...], Item], again: Sequence[Item]) -> None:
+    async def _go_on(self, items: Mapping[tuple[Any, ...], Item], again: Sequence[Item]) -> Finding | None:
+        """Act until nothing is left or something stops it; return what did."""
         context, rows = self.context, self.context.plan.document.rows
         ledger = context.store.ledger(context.plan.document.plan_id)
         resuming = {item.row.key for item in again}
@@ -198,8 +224,10 @@ class _Applying:
         counts = counted(row_outcomes(rows, [e for e in ledger if e.object_key not in resuming], {}))
         stopped = await act_in_groups(context, runner, todo, pacer, Teller(context, len(rows), counts))
         self.ended.undecided = runner.undecided
-        if stopped is not None:
-            self.ended.by(stopped)
+        return stopped
+
+    def _stopped(self, finding: Finding) -> None:
+        self.ended.by(finding, resumes_at=self.watch.resumes_at(finding))
 
     async def _judge(self, item: Item) -> Due | Left:
         at = self.context.monotonic()
@@ -209,7 +237,8 @@ class _Applying:
         arguments = self._calls.arguments(item.planned, found.cells)
         if isinstance(arguments, Finding):
             return Left(OutcomeEntry(item.row.key, Outcome.REFUSED, arguments.code, arguments.message))
-        return Due(item, arguments, found.cells, at)
+        expected = {name: found.cells[name] for name in self._recheck.fields}
+        return Due(item, arguments, expected, at, found.cells)
 
 
 def _left(item: Item, found: Recheck) -> OutcomeEntry:
@@ -228,9 +257,8 @@ def _surroundings(context: ApplyContext, proposal: Proposal) -> Surroundings:
     document, workflow = context.plan.document, context.workflow
     complete = {envelope.inventory for envelope in document.envelopes if envelope.complete}
     ages = {age.inventory: age for age in evidence_ages(document, proposal, workflow.verifies)}
-    conditions = [item.condition for item in proposal.excepts if item.condition is not None]
     read: dict[str, set[str]] = {}
-    for expression in (proposal.where, *conditions):
+    for expression in proposal.deciding:
         for name, fields in facts.fields_read(expression).items():
             read.setdefault(name, set()).update(fields)
     stored: dict[str, Stored] = {}
@@ -245,6 +273,25 @@ def _surroundings(context: ApplyContext, proposal: Proposal) -> Surroundings:
         limit: timedelta | None = None if age is None else age.max_age
         stored[name] = Stored(rows, None if age is None or limit is None else age.observed_at + limit)
     return Surroundings(context.reader, context.resources, stored, context.clock)
+
+
+def _borders(
+    context: ApplyContext, proposal: Proposal, bindings: Bindings, items: Mapping[tuple[Any, ...], Item]
+) -> Callable[[], Sequence[Borders]]:
+    """Return what works out the borders of the floors, over the snapshot that the plan was made on."""
+    document = context.plan.document
+
+    def work_out() -> list[Borders]:
+        (digest,) = {c.snapshot_digest for c in document.certificates if c.inventory == proposal.inventory}
+        relation = tables.parquet(context.snapshots.path(digest), complete=False)
+        without = [item.planned.key for item in items.values()]
+        with tables.session(context.snapshots.root / tables.SPILL) as connection:
+            return [
+                borders(connection, context.workflow, proposal, keep, relation, bindings, without)
+                for keep in proposal.keeps
+            ]
+
+    return work_out
 
 
 def _path(context: ApplyContext, digest: str) -> Any:

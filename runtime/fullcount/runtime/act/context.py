@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from fullcount.compiler.catalog import Resource
-from fullcount.compiler.program import Workflow
+from fullcount.compiler.program import Protection, Workflow
 from fullcount.runtime.approve.identity import Person
 from fullcount.runtime.connectors.base import Outcome, SourceActor, SourceReader
 from fullcount.runtime.evidence.refusal import Finding
@@ -23,6 +23,7 @@ from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import StoredPlan
 from fullcount.runtime.workspace.exemptions import Exemption
+from fullcount.runtime.workspace.freezes import Freeze
 
 LEASE_TIME = timedelta(seconds=30)
 """How long a run that died keeps others from going on with its plan."""
@@ -30,6 +31,11 @@ LEASE_TIME = timedelta(seconds=30)
 
 class SnapshotFiles(Protocol):
     """Where stored snapshots are found."""
+
+    @property
+    def root(self) -> Path:
+        """The folder of all of them."""
+        ...
 
     def path(self, digest: str) -> Path:
         """Return the checked file of a digest. Raises when it is missing or was changed."""
@@ -50,11 +56,12 @@ class StopSignal:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a run has come, for people who wait."""
+    """How far a run has come, for people who wait. `waits_until`: it waits for its canary."""
 
     finished: int
     planned: int
     counts: Mapping[Outcome, int]
+    waits_until: datetime | None = None
 
 
 def _utc_now() -> datetime:
@@ -66,8 +73,9 @@ class ApplyContext:
     """Everything that applying or undoing one plan needs.
 
     `workflow` is the one of the plan's own program. `resources` are by source and name. `versions` are those running
-    now: `engine`, and each source's connector by source name. `exemptions` reads a list anew at each call and raises
-    when it can't. `stop` asks the run to stop.
+    now: `engine`, and each source's connector by source name. `exemptions` reads a list anew at each call,
+    `protections` what the workspace protects of the plan's base inventory, `freezes` when nothing may be done; each
+    raises when it can't. `stop` asks the run to stop.
     """
 
     store: Store
@@ -79,6 +87,8 @@ class ApplyContext:
     resources: Mapping[tuple[str, str], Resource]
     snapshots: SnapshotFiles
     exemptions: Callable[[str], Sequence[Exemption]]
+    protections: Callable[[], tuple[Protection, ...]]
+    freezes: Callable[[], tuple[Freeze, ...]]
     versions: Mapping[str, str]
     clock: Callable[[], datetime] = _utc_now
     monotonic: Callable[[], float] = time.monotonic
@@ -105,6 +115,7 @@ class ApplyReport:
 
     `candidates` is what the counts must add up to: the plan's rows, or for an undo the objects that were acted on.
     `stopped_by` says why it did not go on to the end, or did not begin. `repeated`: everything had been done before.
+    `resumes_at`: it is only paused, and can be gone on with from then on.
     """
 
     plan_id: str
@@ -115,6 +126,7 @@ class ApplyReport:
     exit: Exit
     stopped_by: Finding | None = None
     repeated: bool = False
+    resumes_at: datetime | None = None
 
     @property
     def sums_hold(self) -> bool:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 from fullcount.runtime.act.context import ApplyContext, ApplyReport, RowOutcome
@@ -19,8 +20,8 @@ from fullcount.runtime.store.views import LedgerEntry
 UNDECIDED = "FC767"
 """The reason of an object that the recheck could not decide."""
 
-EXEMPTED = "FC760"
-"""The reason of an object that was exempted since the plan was made: leaving it alone is what was asked for."""
+ASKED_FOR = frozenset({"FC760", "FC778"})
+"""The reasons of objects that were exempted or protected since the plan was made: leaving them alone was asked for."""
 
 _EXITS: Mapping[Ground, Exit] = {
     Ground.EVIDENCE: Exit.REFUSED_BY_EVIDENCE,
@@ -31,6 +32,7 @@ _EXITS_BY_CODE: Mapping[str, Exit] = {
     "FC707": Exit.WAITING_FOR_APPROVAL,
     "FC764": Exit.ERROR,
     "FC765": Exit.ERROR,
+    "FC777": Exit.ERROR,
 }
 
 
@@ -50,13 +52,20 @@ class Ended:
 
     stopped_by: Finding | None = None
     exit: Exit | None = None
+    resumes_at: datetime | None = None
     repeated: bool = False
     undecided: Mapping[tuple[Any, ...], str] = field(default_factory=dict)
 
-    def by(self, finding: Finding, ended: Exit | None = None) -> None:
-        """Note what stopped the run; the first reason stays."""
+    def by(self, finding: Finding, ended: Exit | None = None, *, resumes_at: datetime | None = None) -> None:
+        """Note what stopped the run; the first reason stays. `resumes_at`: only until then."""
         if self.stopped_by is None:
             self.stopped_by, self.exit = finding, exit_of(finding) if ended is None else ended
+            self.resumes_at = resumes_at
+
+    def later(self, resumes_at: Callable[[Finding], datetime | None]) -> None:
+        """Work out anew when a run that is paused can be gone on with."""
+        if self.stopped_by is not None and self.resumes_at is not None:
+            self.resumes_at = resumes_at(self.stopped_by)
 
 
 def row_outcomes(
@@ -70,7 +79,8 @@ def row_outcomes(
         if entry is None:
             found.append(RowOutcome(row.key, Outcome.NOT_STARTED, None, undecided.get(row.key, "")))
         elif entry.outcome is None:
-            found.append(RowOutcome(row.key, Outcome.UNKNOWN, "FC770", "an act was meant and its outcome is open"))
+            detail = undecided.get(row.key, "an act was meant and its outcome is open")
+            found.append(RowOutcome(row.key, Outcome.UNKNOWN, "FC770", detail))
         else:
             found.append(RowOutcome(row.key, entry.outcome, entry.reason, entry.detail))
     return tuple(found)
@@ -95,6 +105,7 @@ def report_of(context: ApplyContext, run_id: str | None, rows: tuple[RowOutcome,
         exit=Exit.DONE,
         stopped_by=ended.stopped_by,
         repeated=ended.repeated,
+        resumes_at=ended.resumes_at,
     )
     return replace(report, exit=_exit(report, ended))
 
@@ -106,7 +117,7 @@ def _exit(report: ApplyReport, ended: Ended) -> Exit:
         return Exit.ERROR
     if any(row.reason == UNDECIDED for row in report.rows):
         return Exit.REFUSED_BY_EVIDENCE
-    if any(row.outcome is Outcome.REFUSED and row.reason != EXEMPTED for row in report.rows):
+    if any(row.outcome is Outcome.REFUSED and row.reason not in ASKED_FOR for row in report.rows):
         return Exit.REFUSED_BY_POLICY
     return Exit.DONE
 

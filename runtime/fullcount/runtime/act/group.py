@@ -4,8 +4,8 @@ For each object, in this order and never another: it is judged on what it is now
 committed; the guard is asked again and the call made; the outcome is committed. Intents of a group share one
 transaction, and so do its outcomes. A call whose answer was lost is `unknown`, never tried again here.
 
-An object whose intent was committed and that the guard then forbids ends as `refused`, unless the lease was lost: then
-another run resolves it and this one records nothing more.
+An object whose intent was committed and that the guard then forbids ends as `refused`, unless the lease was lost or the
+run is only paused: then a later run resolves it, by reading, and this one records nothing more of it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 from fullcount.compiler.values import Row, Value
 from fullcount.runtime.act.calls import Calls
 from fullcount.runtime.act.context import ApplyContext
-from fullcount.runtime.act.guard import OBJECT_CODES, guard
+from fullcount.runtime.act.guard import OBJECT_CODES, PAUSES, guard
 from fullcount.runtime.act.pacing import RECHECK_SECONDS
 from fullcount.runtime.act.perform import perform_guarded
 from fullcount.runtime.act.recheck import Planned
@@ -47,12 +47,16 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """An object that was judged to be acted on: with which arguments, on which precondition. `at`: monotonic."""
+    """An object that was judged to be acted on: with which arguments, on which precondition. `at`: monotonic.
+
+    `seen` is everything that was read of it, for the guard; `expected` the part that the act is conditional on.
+    """
 
     item: Item
     arguments: Mapping[str, Value]
     expected: Row
     at: float
+    seen: Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +138,7 @@ class GroupRunner:
                 continue
             if self.stopped_by is not None:
                 continue
-            finding = guard(self.watch.inputs(answer.item.row.key, self.acts + len(due)))
+            finding = guard(self.watch.inputs(answer.item.row.key, self.acts + len(due), answer.seen))
             if finding is None and answer.item.intent is not None:
                 finding = self._same_call(answer)
             if finding is None:
@@ -191,9 +195,10 @@ class GroupRunner:
                     return again.entry if again.recorded else None
                 if self._parameters(again) != self._parameters(due):
                     return OutcomeEntry(key, Outcome.CHANGED, None, "the object changed while it waited for its turn")
+                due = again
             call = self._call(due, entry.idempotency_key)
             try:
-                result = await perform_guarded(self.actor, call, self.watch.inputs(key, acts))
+                result = await perform_guarded(self.actor, call, self.watch.inputs(key, acts, due.seen))
             except SourceError as error:
                 result = ActResult(Outcome.UNKNOWN, ActReason.OUTCOME_UNKNOWN, str(error.reason.code))
         if isinstance(result, Finding):
@@ -203,6 +208,9 @@ class GroupRunner:
     def _forbidden(self, key: tuple[Any, ...], finding: Finding) -> OutcomeEntry | None:
         if finding.code not in OBJECT_CODES:
             self.stopped_by = finding
+        if finding.code in PAUSES:
+            self.undecided[key] = f"meant and not called: {finding.message}; it is gone on with later"
+            return None
         if finding.code == "FC721":
             return None
         return refused(key, finding)

@@ -15,9 +15,13 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from enum import StrEnum
 
+from fullcount.compiler.program import Window
+from fullcount.compiler.windows import is_open
+from fullcount.runtime.act.opening import frozen, local_moment, opening
 from fullcount.runtime.connectors.base import TARGET_FACTS
 from fullcount.runtime.evidence.refusal import Finding, Ground
 from fullcount.runtime.plan.caps import effective_cap
+from fullcount.runtime.workspace.freezes import Freeze
 
 
 class Purpose(StrEnum):
@@ -45,12 +49,21 @@ class EvidenceAge:
 
 
 @dataclass(frozen=True, slots=True)
+class CanaryFacts:
+    """How many acts come first, whether they were found to hold, and until when the rest waits, once that is known."""
+
+    count: int
+    passed: bool
+    waits_until: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
 class GuardInputs:
     """Everything the guard looks at, read freshly for the act in question.
 
     `acts` counts the acts already made or in flight under this plan, without the one asked about. `exemption` says why
-    this object is exempted by now, if it is. `fence` is the token this run holds, `fence_current` the one that the
-    store would accept.
+    this object is exempted by now, if it is, and `protection` why it is protected. `fence` is the token this run holds,
+    `fence_current` the one that the store would accept. `windows`: when acting is allowed, any time without one.
     """
 
     purpose: Purpose
@@ -68,7 +81,11 @@ class GuardInputs:
     population: int
     acts: int
     exemption: str | None
+    protection: str | None
     evidence: tuple[EvidenceAge, ...]
+    windows: tuple[Window, ...]
+    freezes: tuple[Freeze, ...]
+    canary: CanaryFacts | None
     fence: int
     fence_current: int | None
 
@@ -228,6 +245,32 @@ def _evidence(given: GuardInputs) -> Finding | None:
     return None
 
 
+def _freeze(given: GuardInputs) -> Finding | None:
+    freeze = None if given.purpose is Purpose.UNDO else frozen(given.freezes, given.at)
+    if freeze is None:
+        return None
+    return Finding(
+        code="FC775",
+        message=f"frozen until {local_moment(given.windows, freeze.end)}: {freeze.reason}",
+        ways_on=(_again(given),),
+    )
+
+
+def _window(given: GuardInputs) -> Finding | None:
+    if given.purpose is Purpose.UNDO or len(given.windows) == 0:
+        return None
+    if any(is_open(window, given.at) for window in given.windows):
+        return None
+    said = ", ".join(f"`{window.text}` {window.timezone}" for window in given.windows)
+    return Finding(code="FC774", message=f"outside of its window {said}", ways_on=(_again(given),))
+
+
+def _again(given: GuardInputs) -> str:
+    """Return the way on of an act that only came at the wrong time."""
+    at = local_moment(given.windows, opening(given.windows, given.freezes, given.at))
+    return f"apply the same plan again from {at} on; `fullcount serve` goes on by itself then"
+
+
 def _cap(given: GuardInputs) -> Finding | None:
     if given.purpose is Purpose.UNDO:
         return None
@@ -247,6 +290,33 @@ def _exemption(given: GuardInputs) -> Finding | None:
     return Finding(code="FC760", message=f"exempted since the plan was made: {given.exemption}")
 
 
+def _canary(given: GuardInputs) -> Finding | None:
+    canary = given.canary
+    if given.purpose is Purpose.UNDO or canary is None or canary.passed or given.acts < canary.count:
+        return None
+    return waiting(canary.count, canary.waits_until)
+
+
+def waiting(count: int, until: datetime | None) -> Finding:
+    """Return why the rest of a plan is not acted on while its canary is waited for."""
+    when = "" if until is None else f" until {local_moment((), until)}"
+    return Finding(
+        code="FC776",
+        message=f"the first {count} were acted on, and the rest waits for them{when}",
+        ways_on=("apply the same plan again then; `fullcount serve` goes on by itself",),
+    )
+
+
+def _protection(given: GuardInputs) -> Finding | None:
+    if given.purpose is Purpose.UNDO or given.protection is None:
+        return None
+    return Finding(
+        code="FC778",
+        message=given.protection,
+        ways_on=("leave it: no workflow takes what the workspace protects",),
+    )
+
+
 CHECKS: tuple[Callable[[GuardInputs], Finding | None], ...] = (
     _halted,
     _fence,
@@ -257,12 +327,22 @@ CHECKS: tuple[Callable[[GuardInputs], Finding | None], ...] = (
     _versions,
     _target,
     _evidence,
+    _freeze,
+    _window,
     _cap,
+    _canary,
+    _protection,
     _exemption,
 )
 
-OBJECT_CODES: frozenset[str] = frozenset({"FC760"})
+OBJECT_CODES: frozenset[str] = frozenset({"FC760", "FC778"})
 """Findings about this one object; every other one forbids all further acts of the run."""
+
+CANARY_FULL = "FC776"
+"""The finding that no further object is acted on until the first ones were waited for and looked at."""
+
+PAUSES: frozenset[str] = frozenset({"FC774", "FC775", CANARY_FULL})
+"""Findings that only time is needed for: the run is paused, and the same plan can be gone on with."""
 
 _GROUNDS: dict[str, Ground] = {
     "FC710": Ground.STALE,

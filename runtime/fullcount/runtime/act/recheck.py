@@ -1,9 +1,9 @@
 """The recheck: one object read live, and the whole question put again, right before the act.
 
 Only `still_true` goes on, and it is only given when everything was proven again on what the source says now: the same
-incarnation, in scope, the rule true, no exemption. The rule runs with the plan's `now` and parameters. What other
-inventories must say is looked up live where the source can answer for all matching rows; where it can't be asked so,
-the stored snapshot stands in, as long as its certificate is still fresh. Whatever is not known makes the object
+incarnation, in scope, the rule true, no exemption, no floor. The rule runs with the plan's `now` and parameters. What
+other inventories must say is looked up live where the source can answer for all matching rows; where it can't be asked
+so, the stored snapshot stands in, as long as its certificate is still fresh. Whatever is not known makes the object
 *undecided*. Nothing here writes.
 
 Details name fields and inventories, never values: those come from objects and may hold anything.
@@ -12,7 +12,7 @@ Details name fields and inventories, never values: those come from objects and m
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -26,9 +26,10 @@ from fullcount.compiler.lower.lookups import Lookup
 from fullcount.compiler.lower.world import Bindings, Equal, Related
 from fullcount.compiler.program import Inventory, Proposal, Workflow
 from fullcount.compiler.values import Cell, FieldState, Row, Value, present
+from fullcount.runtime.act.floors import Floors
 from fullcount.runtime.act.live import NOTHING_KNOWN, LiveWorld, decide
 from fullcount.runtime.collect.snapshots import SnapshotCorrupt, SnapshotMissing
-from fullcount.runtime.connectors.base import Existence, Matches, Reading, SourceError, SourceReader
+from fullcount.runtime.connectors.base import Existence, Matches, SourceError, SourceReader
 from fullcount.runtime.evidence.envelope import Incompleteness
 
 
@@ -104,24 +105,42 @@ class Rechecker:
     Raises KeyError when a parameter of the rule is not bound.
     """
 
-    def __init__(self, workflow: Workflow, proposal: Proposal, bindings: Bindings, around: Surroundings) -> None:
+    def __init__(
+        self,
+        workflow: Workflow,
+        proposal: Proposal,
+        bindings: Bindings,
+        around: Surroundings,
+        also: Callable[[], Iterable[str]] = tuple,
+        floors: Floors | None = None,
+    ) -> None:
+        """`also` names further fields to read of each object, which decide nothing here: the guard looks at them.
+
+        Raises ValueError for a proposal with floors and nobody to ask about them.
+        """
+        if len(proposal.keeps) > 0 and floors is None:
+            msg = "a proposal with `keep` is rechecked against its floors"
+            raise ValueError(msg)
+        self._floors = floors
         self._inventories = workflow.inventories
         self._base = workflow.inventories[proposal.inventory]
         self._around = around
         self._row = proposal.row
         self._rule = compile_truth(proposal.where, bindings)
         self._scope: TruthOf | None = None if self._base.scope is None else compile_truth(self._base.scope, bindings)
-        conditions = [item.condition for item in proposal.excepts if item.condition is not None]
-        self._excepts = tuple(compile_truth(condition, bindings) for condition in conditions)
-        self._asked_of_base = _fields_of_base((proposal.where, *conditions), self._base)
-        self._fields = fields_to_read(self._base)
+        self._excepts = tuple(compile_truth(condition, bindings) for condition in proposal.exemptions)
+        self._asked_of_base = _fields_of_base(proposal.deciding, self._base)
+        self._also = also
+        self.fields = fields_to_read(self._base)
+        """What an act on the object is conditional on."""
         self._resource = around.resources[self._base.source, self._base.resource]
 
     async def __call__(self, planned: Planned) -> Recheck:
         """Read the object and decide again. Raises what a connector raises beyond its contract."""
         reader = self._around.reader(self._base.source)
         try:
-            reading = await reader.read(self._resource, planned.key, self._fields)
+            wanted = tuple(dict.fromkeys((*self.fields, *sorted(self._also()))))
+            reading = await reader.read(self._resource, planned.key, wanted)
         except SourceError as error:
             return Recheck(Standing.UNDECIDED, detail=_unread((error.reason,)), answered=False)
         match reading.existence:
@@ -131,10 +150,9 @@ class Rechecker:
                 return Recheck(Standing.UNDECIDED, detail=_unread(reading.reasons))
             case Existence.FOUND:
                 pass
-        return await self._judge(planned, reading)
+        return await self._judge(planned, {name: reading.cells.get(name, _NOT_GIVEN) for name in wanted})
 
-    async def _judge(self, planned: Planned, reading: Reading) -> Recheck:
-        live = {name: reading.cells.get(name, _NOT_GIVEN) for name in self._fields}
+    async def _judge(self, planned: Planned, live: Row) -> Recheck:
         other = self._other_object(planned, live)
         if other is not None:
             return other
@@ -147,12 +165,17 @@ class Rechecker:
         for condition in self._excepts:
             exempt = await asked.decide(condition, own)
             verdicts.append((None if exempt is None else not exempt, "an exemption holds for the object by now"))
+        unplaced: list[str] = []
+        for kept, words in [] if self._floors is None else await self._floors.keep(live):
+            verdicts.append((None if kept is None else not kept, words))
+            if kept is None:
+                unplaced.append(words)
         moved = self._moved(planned, live)
         for truth, words in verdicts:
             if truth is False:
                 return Recheck(Standing.CHANGED, live, _because(words, moved, asked.of))
         if any(truth is None for truth, _ in verdicts):
-            return Recheck(Standing.UNDECIDED, live, self._why_undecided(live, asked))
+            return Recheck(Standing.UNDECIDED, live, self._why_undecided(live, asked, unplaced))
         return Recheck(Standing.STILL_TRUE, live, _because("still due", moved, ()) if moved else "")
 
     def _other_object(self, planned: Planned, live: Row) -> Recheck | None:
@@ -177,12 +200,12 @@ class Rechecker:
         moved = [name for name, cell in live.items() if name in planned.cells and planned.cells[name] != cell]
         return tuple(sorted(moved, key=lambda name: (name not in self._asked_of_base, name)))
 
-    def _why_undecided(self, live: Row, asked: _Asked) -> str:
+    def _why_undecided(self, live: Row, asked: _Asked, unplaced: Sequence[str]) -> str:
         known = (FieldState.PRESENT, FieldState.ABSENT)
         dark = [
             f"`{name}`: {live[name].state}" for name in sorted(self._asked_of_base) if live[name].state not in known
         ]
-        return "; ".join((*dark, *asked.unanswered)) or "the rule could be neither proven nor disproven"
+        return "; ".join((*dark, *asked.unanswered, *unplaced)) or "the rule could be neither proven nor disproven"
 
 
 _NOT_GIVEN = Cell(FieldState.NOT_REQUESTED, None)

@@ -176,7 +176,9 @@ def finish_run(context: ApplyContext, report: ApplyReport) -> None:
     """Record how the run ended. A run that can't be recorded as ended stays as it is, and the error is raised."""
     if report.run_id is None:
         return
-    if report.stopped_by is not None:
+    if report.resumes_at is not None:
+        state = "paused"
+    elif report.stopped_by is not None:
         state = "stopped" if report.counts[Outcome.NOT_STARTED] < report.candidates else "refused"
     else:
         state = "done" if report.exit is Exit.DONE else "ended"
@@ -187,4 +189,6 @@ def finish_run(context: ApplyContext, report: ApplyReport) -> None:
     }
     if report.stopped_by is not None:
         summary["stopped_by"] = {"code": report.stopped_by.code, "message": report.stopped_by.message}
+    if report.resumes_at is not None:
+        summary["resumes_at"] = report.resumes_at.isoformat()
     context.store.finish_run(report.run_id, state, report.exit, summary)

@@ -11,16 +11,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fullcount.compiler.catalog import Effect
 from fullcount.compiler.program import Act, Inventory, OperationCall, Proposal
-from fullcount.compiler.values import Cell, FieldState, Row, Value, present
+from fullcount.runtime.act.aftermath import Aftereffect, aftermath
 from fullcount.runtime.act.calls import Calls
 from fullcount.runtime.act.context import ApplyContext, ApplyReport
 from fullcount.runtime.act.ending import Ended, as_error, as_invalid, counted, finding_of, report_of, row_outcomes
 from fullcount.runtime.act.group import Due, GroupRunner, Item, Left
 from fullcount.runtime.act.guard import Purpose, guard
 from fullcount.runtime.act.pacing import GROUP_LIMIT, Pacer
-from fullcount.runtime.act.recheck import fields_to_read
 from fullcount.runtime.act.resolve import resolve
 from fullcount.runtime.act.session import (
     Teller,
@@ -36,7 +34,7 @@ from fullcount.runtime.act.session import (
 )
 from fullcount.runtime.act.stop import StopRule, stop_threshold
 from fullcount.runtime.act.watch import Watch
-from fullcount.runtime.connectors.base import Existence, Outcome, SourceActor, SourceError, SourceReader
+from fullcount.runtime.connectors.base import Outcome, SourceActor, SourceError, SourceReader
 from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.exit_codes import Exit
@@ -96,7 +94,7 @@ async def _under_lease(
 ) -> None:
     try:
         async with leased(context, run_id, ended.by) as fence:
-            watch = Watch(context, proposal, Purpose.UNDO, fence, call.source)
+            watch = Watch(context, proposal, Purpose.UNDO, fence, call.source, bindings_of(context))
             finding = guard(watch.inputs(None, 0))
             if finding is not None:
                 ended.by(finding)
@@ -200,68 +198,22 @@ class _Undoing:
         """Whether the object is still as the act left it."""
         at = self.context.monotonic()
         key, entry = item.row.key, self._entries[item.row.key]
-        if entry.parameters is None:
-            return _later(key, "the record of the act does not say what was done")
-        before = self._acted.expected(entry.parameters)
-        acted = self._acted.recorded(item.planned, entry.parameters, "")
-        written = self._acted.written(acted.arguments)
-        wanted = tuple(dict.fromkeys((*fields_to_read(self._base), *written)))
-        try:
-            reading = await self.reader.read(acted.resource, item.planned.key, wanted)
-        except SourceError as error:
-            return _later(key, f"the object could not be read: {error.reason.code}")
-        deleted = self._acted.operation.effect is Effect.DELETE
-        match reading.existence:
-            case Existence.UNKNOWN:
-                return _later(key, "the source does not tell whether the object is there")
-            case Existence.GONE if not deleted:
-                return Left(OutcomeEntry(key, Outcome.ALREADY_GONE, "gone", "the object is no longer there"))
-            case Existence.FOUND if deleted:
-                return _changed(key, "an object stands under its key again")
-            case _:
+        found = await aftermath(self.reader, self._acted, self._base, item.planned, entry)
+        match found.left:
+            case Aftereffect.UNKNOWN:
+                return _later(key, found.detail)
+            case Aftereffect.GONE:
+                return Left(OutcomeEntry(key, Outcome.ALREADY_GONE, "gone", found.detail))
+            case Aftereffect.CHANGED:
+                return _changed(key, found.detail)
+            case Aftereffect.AS_LEFT:
                 pass
-        live: dict[str, Cell] = {} if deleted else {n: reading.cells.get(n, _NOT_GIVEN) for n in wanted}
-        if not deleted and (left := self._touched(key, before, written, live)) is not None:
-            return left
         # before the act the object was as the act's precondition says, whatever the plan had read
+        before = {} if entry.parameters is None else self._acted.expected(entry.parameters)
         arguments = self._calls.arguments(item.planned, {**item.planned.cells, **before})
         if isinstance(arguments, Finding):
             return Left(OutcomeEntry(key, Outcome.REFUSED, arguments.code, arguments.message))
-        return Due(item, arguments, live, at)
-
-    def _touched(self, key: tuple[Any, ...], before: Row, written: Mapping[str, Value], live: Row) -> Left | None:
-        """Whether anybody was at the object since the act, or it can't be told."""
-        name = self._base.incarnation
-        if name is not None:
-            if live[name].state is not FieldState.PRESENT or name not in before:
-                return _later(key, f"`{name}` is not known, so this may be another object under the same key")
-            if live[name] != before[name]:
-                return _changed(key, f"another object under the same key: `{name}` differs")
-        for name, value in written.items():
-            if live[name].state not in (FieldState.PRESENT, FieldState.ABSENT):
-                return _later(key, f"`{name}` is not known: {live[name].state}")
-            if live[name] != present(value):
-                return _changed(key, f"`{name}` was changed after the act")
-        version = self._base.version
-        others = (name for name in before if name not in written and name != version and name in live)
-        for name in others:
-            if live[name].state not in (FieldState.PRESENT, FieldState.ABSENT):
-                return _later(key, f"`{name}` is not known: {live[name].state}")
-            if live[name] != before[name]:
-                return _changed(key, f"`{name}` was changed after the act")
-        if version is not None and version in before and not _one_step(before[version], live.get(version)):
-            return _changed(key, f"`{version}` moved on: somebody wrote to the object after the act")
-        return None
-
-
-_NOT_GIVEN = Cell(FieldState.NOT_REQUESTED, None)
-
-
-def _one_step(before: Cell, live: Cell | None) -> bool:
-    """Whether a version is where the act alone would have left it: moved by one step at most, where it counts steps."""
-    if live is None or not isinstance(before.value, int) or not isinstance(live.value, int):
-        return True  # not a counter: the fields themselves were compared
-    return live.value - before.value in (0, 1)
+        return Due(item, arguments, found.live, at, found.live)
 
 
 def _changed(key: tuple[Any, ...], detail: str) -> Left:

@@ -1,4 +1,4 @@
-"""What the guard looks at, read from the store and the workspace: plan, approval, halt, lease, exemptions, clock.
+"""What the guard looks at: plan, approval, halt and lease in the store; exemptions and protections in the workspace.
 
 `Watch.look` is one read transaction, so that all of it belongs to one instant. What was read is used for a fifth of a
 second at the most, also within a group of acts: after that the next act looks again.
@@ -16,18 +16,24 @@ from sqlalchemy import select
 from sqlalchemy.orm import defer
 
 from fullcount.compiler.claims import Fresh
+from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.program import Proposal
+from fullcount.compiler.values import Row
 from fullcount.runtime.act.context import ApplyContext
 from fullcount.runtime.act.exempted import exempted
-from fullcount.runtime.act.guard import ApprovalFacts, EvidenceAge, GuardInputs, Purpose
+from fullcount.runtime.act.guard import PAUSES, ApprovalFacts, CanaryFacts, EvidenceAge, GuardInputs, Purpose
+from fullcount.runtime.act.opening import opening
+from fullcount.runtime.act.protected import Protecting
+from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.plan.document import PlanDocument
-from fullcount.runtime.store import controls, leases, tables
+from fullcount.runtime.store import canaries, controls, leases, tables
 from fullcount.runtime.store.errors import FenceLost
 from fullcount.runtime.store.instants import from_micros, to_micros
 from fullcount.runtime.store.plans import state_of
 from fullcount.runtime.store.rounds import current_round
 from fullcount.runtime.store.store import Store
-from fullcount.runtime.store.views import Fence
+from fullcount.runtime.store.views import CanaryRow, Fence
+from fullcount.runtime.workspace.freezes import Freeze
 
 LOOK_SECONDS = 0.2
 """How old what the guard looks at may be when a call is made."""
@@ -41,6 +47,7 @@ class Standing:
     approval: ApprovalFacts | None
     halted: str | None
     fence_current: int | None
+    canary: CanaryRow | None
 
 
 def standing(store: Store, plan_id: str, fence: Fence) -> Standing:
@@ -59,7 +66,8 @@ def standing(store: Store, plan_id: str, fence: Fence) -> Standing:
             current: int | None = fence.token
         except FenceLost:
             current = None
-        return Standing(str(state_of(session, plan, now)), approval, controls.halted(session), current)
+        canary = canaries.find(session, plan_id)
+        return Standing(str(state_of(session, plan, now)), approval, controls.halted(session), current, canary)
 
 
 def evidence_ages(document: PlanDocument, proposal: Proposal, verifies: Mapping[str, Any]) -> tuple[EvidenceAge, ...]:
@@ -91,8 +99,10 @@ class Watch:
         purpose: Purpose,
         fence: Fence,
         source: str,
+        bindings: Bindings,
     ) -> None:
         document = context.plan.document
+        self.protecting = Protecting(proposal, context.protections, bindings)
         self._context = context
         self._purpose = purpose
         self._fence = fence
@@ -108,6 +118,10 @@ class Watch:
             (None, None) if proposal.limit is None else (proposal.limit.count, proposal.limit.percent)
         )
         self._evidence = evidence_ages(document, proposal, context.workflow.verifies)
+        acts = [act for act in context.workflow.acts if act.proposal == proposal.name]
+        self._windows = tuple(window for act in acts for window in act.windows)
+        self._canary = next((act.canary for act in acts), None)
+        self._freezes: tuple[Freeze, ...] = ()
         self._looked_at = 0.0
         self.look()
 
@@ -122,9 +136,32 @@ class Watch:
         self._looked_at = context.monotonic()
         self._standing = standing(context.store, context.plan.document.plan_id, self._fence)
         self._exemptions = [entry for name in self._lists for entry in context.exemptions(name)]
+        if self._purpose is Purpose.ACT:
+            self.protecting.look()
+            self._freezes = context.freezes()
 
-    def inputs(self, key: tuple[Any, ...] | None, acts: int) -> GuardInputs:
-        """Return what the guard looks at for an act on the object with this key (None: for any act at all)."""
+    def resumes_at(self, finding: Finding) -> datetime | None:
+        """Return when a run that a finding stopped can be gone on with; None if that takes more than time."""
+        if finding.code not in PAUSES:
+            return None
+        canary, at = self._standing.canary, self._context.clock()
+        if finding.code == "FC776" and canary is not None:
+            at = max(at, canary.waits_until)
+        return opening(self._windows, self._freezes, at)
+
+    def _canary_facts(self) -> CanaryFacts | None:
+        if self._canary is None:
+            return None
+        row = self._standing.canary
+        if row is None:
+            return CanaryFacts(self._canary.count, passed=False, waits_until=None)
+        return CanaryFacts(self._canary.count, row.passed_at is not None, row.waits_until)
+
+    def inputs(self, key: tuple[Any, ...] | None, acts: int, seen: Row | None = None) -> GuardInputs:
+        """Return what the guard looks at for an act on the object with this key (None: for any act at all).
+
+        `seen` is what was read of the object right before; what is missing in it is not known.
+        """
         context, document = self._context, self._context.plan.document
         if context.monotonic() - self._looked_at > LOOK_SECONDS:
             self.look()
@@ -145,7 +182,11 @@ class Watch:
             population=document.sums.inventory,
             acts=acts,
             exemption=None if key is None else exempted(self._exemptions, key, document.workflow, at),
+            protection=None if key is None else self.protecting.why({} if seen is None else seen),
             evidence=self._evidence,
+            windows=self._windows,
+            freezes=self._freezes,
+            canary=self._canary_facts(),
             fence=self._fence.token,
             fence_current=self._standing.fence_current,
         )

@@ -37,6 +37,8 @@ async def _run(run: Run, say: Callable[[str], None]) -> ApplyEnd:
         counts = ", ".join(
             f"{count:,} {outcome.replace('_', ' ')}" for outcome, count in progress.counts.items() if count
         )
+        if progress.waits_until is not None:
+            counts += f"; waiting for the canary until {progress.waits_until:%H:%M:%S} UTC"
         say(f"{progress.finished:,} of {progress.planned:,}: {counts}")
 
     return await run(stop, tell)
@@ -57,6 +59,7 @@ def end_document(end: ApplyEnd) -> dict[str, Any]:
             "counts": {str(outcome): count for outcome, count in report.counts.items()},
             "sums_hold": report.sums_hold,
             "repeated": report.repeated,
+            "resumes_at": None if report.resumes_at is None else report.resumes_at.isoformat(),
             "stopped_by": None if report.stopped_by is None else report.stopped_by.model_dump(mode="json"),
             "rows": [
                 {"key": list(row.key), "outcome": row.outcome, "reason": row.reason, "detail": row.detail}

@@ -20,12 +20,14 @@ from fullcount.runtime.cli.options import AsJson, WorkflowPaths
 from fullcount.runtime.exit_codes import Exit
 
 if TYPE_CHECKING:
-    from fullcount.compiler.catalog import Catalog
+    from collections.abc import Iterator, Mapping
+
     from fullcount.compiler.pipeline import Compiled
     from fullcount.compiler.program import Workflow
-    from fullcount.dsl.diagnostics import Diagnostic
+    from fullcount.dsl.diagnostics import Diagnostic, Diagnostics
     from fullcount.dsl.output.places import Root
     from fullcount.dsl.source import Source
+    from fullcount.runtime.workspace import Workspace
 
 FIRES_SHOWN = 5
 
@@ -45,6 +47,7 @@ class _Checked:
     """One file: what its compilation gave, and what was mended in it before, each in the text it was found in."""
 
     path: Path
+    source: Source
     compiled: Compiled
     fixed: tuple[tuple[Diagnostic, Source], ...]
 
@@ -59,7 +62,7 @@ def check(
     ] = False,
 ) -> None:
     """Compile workflows and report every mistake."""
-    from fullcount.runtime.workflow_files import folder_of, workflow_files
+    from fullcount.runtime.workflow_files import places_of, workflow_files
     from fullcount.runtime.workspace import Workspace
 
     if as_json and form not in {None, Format.JSON}:
@@ -67,11 +70,11 @@ def check(
     if unsafe_fixes and not fix:
         raise NotUnderstoodError("FC699", "`--unsafe-fixes` changes nothing by itself", help="add `--fix`")
     workspace = Workspace.load(Path.cwd())
-    files = workflow_files(paths or [folder_of(workspace.root)])
-    catalog = workspace.catalog()
-    results = _together([_check(path, catalog, fix=fix, unsafe=unsafe_fixes) for path in files])
+    files = workflow_files(paths or places_of(workspace))
+    results = _together([_check(path, workspace, fix=fix, unsafe=unsafe_fixes) for path in files])
     failed = any(each.compiled.diagnostics.has_errors for each in results)
-    _report(results, Format.JSON if as_json else form or Format.TEXT, failed=failed)
+    held = len(workspace.protections.current().declared)
+    _report(results, Format.JSON if as_json else form or Format.TEXT, held=held, failed=failed)
     raise typer.Exit(int(Exit.ERROR if failed else Exit.DONE))
 
 
@@ -83,30 +86,29 @@ def _together(results: list[_Checked]) -> list[_Checked]:
     return [replace(each, compiled=found) for each, found in zip(results, compiled, strict=True)]
 
 
-def _check(path: Path, catalog: Catalog, *, fix: bool, unsafe: bool) -> _Checked:
-    from fullcount.compiler.pipeline import compile_source
-    from fullcount.runtime.workflow_files import read_source, replace_text
+def _check(path: Path, workspace: Workspace, *, fix: bool, unsafe: bool) -> _Checked:
+    from fullcount.runtime.workflow_files import compile_text, replace_text, source_of
 
-    source = read_source(path)
-    compiled = compile_source(source, catalog)
+    source = source_of(path, workspace)
+    compiled = compile_text(source, path, workspace)
     if not fix or all(found.fix is None for found in compiled.diagnostics):
-        return _Checked(path, compiled, ())
+        return _Checked(path, source, compiled, ())
     from fullcount.dsl.fixes import fix_all
 
-    fixed = fix_all(source, lambda text: compile_source(text, catalog).diagnostics, unsafe=unsafe)
+    fixed = fix_all(source, lambda text: compile_text(text, path, workspace).diagnostics, unsafe=unsafe)
     if not fixed.applied:
-        return _Checked(path, compiled, ())
+        return _Checked(path, source, compiled, ())
     replace_text(path, fixed.source.text)
-    return _Checked(path, compile_source(fixed.source, catalog), fixed.applied)
+    return _Checked(path, fixed.source, compile_text(fixed.source, path, workspace), fixed.applied)
 
 
-def _report(results: list[_Checked], form: Format, *, failed: bool) -> None:
+def _report(results: list[_Checked], form: Format, *, held: int, failed: bool) -> None:
     """Print what was found. Only text and JSON say more than that: what was mended, and when workflows run."""
-    found = [finding for each in results for finding in each.compiled.diagnostics]
+    found = list(dict.fromkeys(finding for each in results for finding in each.compiled.diagnostics))
     sources = {name: source for each in results for name, source in each.compiled.sources.items()}
     match form:
         case Format.TEXT:
-            _say(results, failed=failed)
+            _say(results, held=held, failed=failed)
         case Format.JSON:
             _say_json(results, failed=failed)
         case Format.CONCISE:
@@ -137,21 +139,37 @@ def _workflows(results: list[_Checked]) -> list[Workflow]:
     return [workflow for program in programs if program is not None for workflow in program.workflows]
 
 
-def _say(results: list[_Checked], *, failed: bool) -> None:
+def _say(results: list[_Checked], *, held: int, failed: bool) -> None:
     from fullcount.dsl.render import render
     from fullcount.runtime.cli.screen import colour
 
     for each in results:
         _say_fixed(each)
-    for each in results:
-        if len(each.compiled.diagnostics):
-            typer.echo(render(each.compiled.diagnostics, each.compiled.sources, color=colour()))
+    for found, sources in _fresh(results):
+        typer.echo(render(found, sources, color=colour()))
     workflows = _workflows(results)
     for workflow in workflows:
         _say_schedule(workflow)
-    _say_fixable([finding.fix.safe for each in results for finding in each.compiled.diagnostics if finding.fix])
+    own = [(found, each.source.name) for each in results for found in each.compiled.diagnostics]
+    _say_fixable([found.fix.safe for found, name in own if found.fix is not None and found.span.source == name])
     if not failed:
-        typer.echo(f"checked {count(len(results), 'file')}, {count(len(workflows), 'workflow')}: no mistakes")
+        counts = [(len(results), "file"), (len(workflows), "workflow"), *([(held, "protection")] if held > 0 else [])]
+        typer.echo(f"checked {', '.join(count(number, noun) for number, noun in counts)}: no mistakes")
+
+
+def _fresh(results: list[_Checked]) -> Iterator[tuple[Diagnostics, Mapping[str, Source]]]:
+    """Go through what was found, each thing once: a mistake in the protections is found with every file."""
+    from fullcount.dsl.diagnostics import Diagnostics
+
+    said: set[Diagnostic] = set()
+    for each in results:
+        fresh = Diagnostics()
+        for finding in each.compiled.diagnostics:
+            if finding not in said:
+                fresh.add(finding)
+        said.update(fresh)
+        if len(fresh):
+            yield fresh, each.compiled.sources
 
 
 def _say_fixed(checked: _Checked) -> None:

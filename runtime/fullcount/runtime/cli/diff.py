@@ -31,8 +31,7 @@ def diff(
 
     given = given_params(param or [])
     with reading_session() as here:
-        catalog = here.workspace.catalog()
-        chosen = [compiled_workflow(path, catalog, workflow)[0] for path in (before, after)]
+        chosen = [compiled_workflow(path, here.workspace, workflow)[0] for path in (before, after)]
         known = {declared.name for each in chosen for declared in each.params}
         versions = []
         for each in chosen:

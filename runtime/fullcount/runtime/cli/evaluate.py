@@ -28,7 +28,7 @@ def evaluate(
     from fullcount.runtime.workflow_files import compiled_workflow
 
     with reading_session() as here:
-        chosen, _ = compiled_workflow(file, here.workspace.catalog(), workflow)
+        chosen, _ = compiled_workflow(file, here.workspace, workflow)
         proposed = one_proposal(chosen, proposal)
         params = bound_params(chosen, given_params(param or []))
         held = held_on(here.store, on, here.engine.snapshots)

@@ -18,11 +18,11 @@ def evidence(file: WorkflowFile, workflow: WorkflowName = None, as_json: AsJson 
     from fullcount.runtime.workflow_files import compiled_workflow, compiled_workflows
     from fullcount.runtime.workspace import Workspace
 
-    catalog = Workspace.load(Path.cwd()).catalog()
+    workspace = Workspace.load(Path.cwd())
     if workflow is None:
-        chosen, sources = compiled_workflows(file, catalog)
+        chosen, sources = compiled_workflows(file, workspace)
     else:
-        one, sources = compiled_workflow(file, catalog, workflow)
+        one, sources = compiled_workflow(file, workspace, workflow)
         chosen = (one,)
     found = [evidence for each in chosen for evidence in evidence_of(each, sources)]
     if as_json:

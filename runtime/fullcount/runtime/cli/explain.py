@@ -35,13 +35,16 @@ def explain(
                         "explanation": entry.explanation,
                         "wrong": entry.wrong,
                         "right": entry.right,
+                        "files": dict(entry.files),
                     },
                     indent=2,
                 )
             )
             return
         typer.echo(f"{entry.id}  {entry.title}\n\n{paragraphs(entry.explanation)}")
-        for heading, example in (("wrong", entry.wrong), ("right", entry.right)):
+        examples = [("wrong", entry.wrong), ("right", entry.right)]
+        examples += [(f"with `{path}`", text) for path, text in entry.files]
+        for heading, example in examples:
             if example.strip():
                 typer.echo(f"\n{heading}:\n\n" + "\n".join(f"    {line}" for line in example.strip("\n").split("\n")))
         return

@@ -46,7 +46,7 @@ def fmt(
     from fullcount.runtime.workflow_files import read_source, replace_text, workflow_files
 
     results = []
-    for path in workflow_files(paths or [_folder()]):
+    for path in workflow_files(paths or _places()):
         source = read_source(path)
         results.append(_Result(path, source, *format_source(source)))
     dry = check or diff
@@ -61,11 +61,11 @@ def fmt(
     raise typer.Exit(int(Exit.ERROR if failed else Exit.DONE))
 
 
-def _folder() -> Path:
-    from fullcount.runtime.workflow_files import folder_of
+def _places() -> list[Path]:
+    from fullcount.runtime.workflow_files import places_of
     from fullcount.runtime.workspace import Workspace
 
-    return folder_of(Workspace.load(Path.cwd()).root)
+    return places_of(Workspace.load(Path.cwd()))
 
 
 def _say(results: list[_Result], *, written: bool, with_diff: bool) -> None:

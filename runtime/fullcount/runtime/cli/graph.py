@@ -36,7 +36,7 @@ def graph(
     from fullcount.runtime.workspace import Workspace
 
     workspace = Workspace.load(Path.cwd())
-    chosen, sources = compiled_workflow(file, workspace.catalog(), workflow)
+    chosen, sources = compiled_workflow(file, workspace, workflow)
     stages = build_graph(chosen, sources)
     if as_json or form is Format.JSON:
         text = graph_render.to_json(stages)

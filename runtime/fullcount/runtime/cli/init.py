@@ -48,6 +48,13 @@ EXEMPTIONS = """\
 # expires = 2027-03-31
 """
 
+PROTECTIONS = """\
+# What no workflow of this workspace may take, whatever its rule says. An object is free only if the condition is
+# proven false for it. This file is read for every plan, and again before every act.
+#
+# protect break_glass from directory.accounts as a where (starts_with(a.id, "bg-")) because "for emergencies"
+"""
+
 WORKFLOW = """\
 workflow lock_idle_accounts {
   describe "Lock accounts that nobody has used for a long time."
@@ -86,7 +93,7 @@ def init(
     folder: Annotated[Path, typer.Argument(help="Where; it is made if it is not there.")] = Path(),
     as_json: AsJson = False,
 ) -> None:
-    """Make a workspace: fullcount.toml, a first workflow, an empty exemption list. Overwrites nothing."""
+    """Make a workspace: fullcount.toml, a first workflow, empty lists of exemptions and protections. Overwrites nothing."""
     from fullcount.runtime.cli.screen import show_json
     from fullcount.runtime.workflow_files import UsageError
 
@@ -94,6 +101,7 @@ def init(
     files = {
         root / "fullcount.toml": CONFIGURATION.format(name=_name(root), uid=os.getuid()),
         root / "exemptions.toml": EXEMPTIONS,
+        root / "protect.fcw": PROTECTIONS,
         root / "workflows" / "lock_idle_accounts.fcw": WORKFLOW,
         root / ".gitignore": IGNORED,
     }

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from fullcount.dsl.editions import CURRENT as EDITION
 from fullcount.runtime import __version__
 from fullcount.runtime.cli import (
     apply,
@@ -71,7 +72,7 @@ VERBS = tuple(command.name or "" for command in app.registered_commands)
 
 def _version(value: bool) -> None:
     if value:
-        typer.echo(f"fullcount {__version__}")
+        typer.echo(f"fullcount {__version__} (language {EDITION})")
         raise typer.Exit
 
 

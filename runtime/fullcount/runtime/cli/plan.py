@@ -28,10 +28,10 @@ def plan(
     from fullcount.runtime.cli.screen import progress_line, show, show_json
     from fullcount.runtime.cli.session import session
     from fullcount.runtime.planning import PlanRequest
-    from fullcount.runtime.workflow_files import author_of, compiled_workflow
+    from fullcount.runtime.workflow_files import authors_of, compiled_workflow
 
     with session() as here, progress_line(quiet=as_json) as say:
-        chosen, sources = compiled_workflow(file, here.workspace.catalog(), workflow)
+        chosen, sources = compiled_workflow(file, here.workspace, workflow)
         proposed = one_proposal(chosen, proposal)
         params = bound_params(chosen, given_params(param or []))
         request = PlanRequest(
@@ -39,7 +39,7 @@ def plan(
             proposal=proposed,
             params=params,
             person=here.person,
-            authors=frozenset({author_of(file)}),
+            authors=authors_of(sources),
             sources=sources,
         )
         end = asyncio.run(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -28,6 +29,7 @@ def show(
     with reading_session() as here:
         stored = here.store.load_plan(plan)
         approval = here.engine.approval_status(stored)
+        resumes_at = here.engine.resumes_at(stored)
     if html is not None:
         from fullcount.compiler.document import workflow_from_document
         from fullcount.compiler.graph_render import to_svg
@@ -36,11 +38,12 @@ def show(
 
         workflow = workflow_from_document(stored.document.program)
         picture = to_svg(graph_of(workflow, proposal_of(workflow, stored.document.proposal)))
-        status = review_status(stored, approval, here.person)
+        status = replace(review_status(stored, approval, here.person), resumes_at=resumes_at)
         page = render_html(stored.document, status, graph_svg=picture)
         screen.write_file(html, page, ours=is_page, force=force, as_json=as_json)
     elif as_json:
-        screen.show_json({"state": stored.state, "plan": stored.document.model_dump(mode="json")})
+        until = None if resumes_at is None else resumes_at.isoformat()
+        screen.show_json({"state": stored.state, "resumes_at": until, "plan": stored.document.model_dump(mode="json")})
     elif csv:
         from fullcount.runtime.plan.csv import render_csv
 
@@ -50,4 +53,4 @@ def show(
 
         screen.show(render_undecided(stored.document))
     else:
-        screen.show(stored_plan_report(stored, approval, here.person, all_rows=all_rows))
+        screen.show(stored_plan_report(stored, approval, here.person, all_rows=all_rows, resumes_at=resumes_at))

@@ -27,6 +27,10 @@ def expression_text(expr: ir.Expr) -> str:
 def _text(expr: ir.Expr) -> tuple[str, int]:
     """Return the text and how tightly it binds."""
     match expr:
+        case ir.Not(operand=ir.AnyItem(where=ir.Not(operand=where)) as failing):
+            return f"all {expression_text(failing.collection)} as {failing.item} where ({expression_text(where)})", _NOT
+        case ir.AnyItem(collection=collection, item=item, where=where):
+            return f"any {expression_text(collection)} as {item} where ({expression_text(where)})", _NOT
         case ir.Not(operand=operand):
             return f"not {_within(operand, _NOT)}", _NOT
         case ir.And(items=items):
@@ -47,7 +51,7 @@ def _text(expr: ir.Expr) -> tuple[str, int]:
             return _atom(expr), _ATOM
 
 
-_Atom = ir.Const | ir.ListConst | ir.Param | ir.Now | ir.Field | ir.MapGet | ir.Else | ir.Call | ir.Aggregate
+_Atom = ir.Const | ir.ListConst | ir.Param | ir.Now | ir.Field | ir.Item | ir.MapGet | ir.Else | ir.Call | ir.Aggregate
 
 
 def _atom(expr: _Atom) -> str:
@@ -63,14 +67,17 @@ def _atom(expr: _Atom) -> str:
             return "now"
         case ir.Field(row=row, name=name):
             return name if row == ir.SELF else f"{row}.{name}"
+        case ir.Item(name=name):
+            return name
         case ir.MapGet(target=target, key=key):
             return f"{_within(target, _ATOM)}[{expression_text(key)}]"
         case ir.Else(operand=operand, fallback=fallback):
             return f"({_within(operand, _SUM)} else {_within(fallback, _SUM)})"
         case ir.Call(function=function, arguments=arguments):
             return f"{function}({', '.join(expression_text(argument) for argument in arguments)})"
-        case ir.Aggregate(function=function, inventory=inventory, row=row, where=where, of=of):
+        case ir.Aggregate(function=function, inventory=inventory, row=row, where=where, of=of, needs=needs):
             rest = "" if of is None else f" of {expression_text(of)}"
+            rest += "" if needs is None else f" needs {needs}"
             return f"({function} {inventory} as {row} where ({expression_text(where)}){rest})"
         case _:
             assert_never(expr)
@@ -91,6 +98,8 @@ def _value(value: Value, type_: Type) -> str:
             return (_EPOCH + timedelta(microseconds=value)).isoformat().replace("+00:00", "Z")
         case Scalar(kind=Kind.DATE), int():
             return (_EPOCH + timedelta(days=value)).date().isoformat()
+        case Scalar(kind=Kind.PERCENT), _:
+            return f"{value}%"
         case Scalar(kind=Kind.DURATION), int():
             return duration_text(value)
     return str(value)

@@ -48,6 +48,9 @@ class State:
     leases: dict[Key, Expected] = field(default_factory=dict)
     slots: dict[Key, Expected] = field(default_factory=dict)
     controls: dict[Key, Expected] = field(default_factory=dict)
+    canaries: dict[Key, Expected] = field(default_factory=dict)
+    early: dict[str, int] = field(default_factory=dict)
+    """By plan: how many acts were meant before its canary had passed."""
     acts_of: dict[str, dict[Key, Expected]] = field(default_factory=dict)
     """The same acts by plan."""
     votes_of: dict[str, dict[Key, Expected]] = field(default_factory=dict)

@@ -227,6 +227,22 @@ class ApplyEnded(Payload):
     applied: bool
 
 
+class CanaryWaits(Payload):
+    """The first objects were acted on; the rest waits until an instant."""
+
+    KIND = "canary_waits"
+    plan_id: str
+    keys: tuple[tuple[Any, ...], ...]
+    until: int
+
+
+class CanaryPassed(Payload):
+    """After the wait the first objects still were as they had been left."""
+
+    KIND = "canary_passed"
+    plan_id: str
+
+
 # -- coordination -----------------------------------------------------------------------------------------------------
 
 
@@ -302,6 +318,8 @@ PAYLOADS: Final[dict[str, type[Payload]]] = {
         Intents,
         Outcomes,
         ApplyEnded,
+        CanaryWaits,
+        CanaryPassed,
         LeaseClaimed,
         LeaseReleased,
         SlotTaken,

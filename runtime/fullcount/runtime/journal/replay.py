@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from fullcount.runtime.journal import replay_acts, replay_approvals, strikes
+from fullcount.runtime.journal import replay_acts, replay_approvals, replay_canaries, strikes
 from fullcount.runtime.journal.entry import Entry, canonical_text
 from fullcount.runtime.journal.expected import State
 from fullcount.runtime.journal.payloads import (
@@ -18,6 +18,8 @@ from fullcount.runtime.journal.payloads import (
     ApprovalOpened,
     ApprovalRevoked,
     Approved,
+    CanaryPassed,
+    CanaryWaits,
     CertificateKept,
     EnvelopeKept,
     HaltLifted,
@@ -156,6 +158,8 @@ _HANDLERS: Final[dict[type[Any], Callable[[State, Entry, Any], None]]] = {
     Intents: replay_acts.intents,
     Outcomes: replay_acts.outcomes,
     ApplyEnded: replay_acts.apply_ended,
+    CanaryWaits: replay_canaries.waits,
+    CanaryPassed: replay_canaries.passed,
     LeaseClaimed: _lease_claimed,
     LeaseReleased: _lease_released,
     SlotTaken: _slot_taken,

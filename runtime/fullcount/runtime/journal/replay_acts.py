@@ -60,6 +60,9 @@ def intents(state: State, entry: Entry, said: Intents) -> None:
         state.wrong(About.ACT, entry, "acts were meant while all acting was halted")
     if said.kind == "act" and (plan["state"] != "applying" or plan["superseded_by"] is not None):
         state.wrong(About.ACT, entry, f"acts were meant although the plan `{said.plan_id}` was not being applied")
+    canary = state.canaries.get((said.plan_id,))
+    if said.kind == "act" and (canary is None or canary["passed_at"] is None):
+        state.early[said.plan_id] = state.early.get(said.plan_id, 0) + len(said.acts)
     for meant in said.acts:
         _intent(state, entry, said, meant, plan)
 

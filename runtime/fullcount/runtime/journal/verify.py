@@ -14,15 +14,17 @@ from collections.abc import Iterator
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
+from fullcount.compiler.document import DocumentError, workflow_from_document
 from fullcount.runtime.collect.snapshots import SnapshotCorrupt, SnapshotMissing, SnapshotStore
 from fullcount.runtime.journal.append import read_head
 from fullcount.runtime.journal.chain import ChainCheck
 from fullcount.runtime.journal.compare import compare_tables
 from fullcount.runtime.journal.entry import Entry, Head, canonical_text, read_canonical
-from fullcount.runtime.journal.expected import State
+from fullcount.runtime.journal.expected import Expected, State
 from fullcount.runtime.journal.replay import replay
 from fullcount.runtime.journal.report import About, Problem, VerifyReport
 from fullcount.runtime.journal.strikes import strike_wrong
+from fullcount.runtime.plan.document import PlanDocument
 from fullcount.runtime.store import plans, tables
 from fullcount.runtime.store.errors import StoreError
 from fullcount.runtime.store.ledger_rows import idempotency_key
@@ -84,6 +86,7 @@ def _plan_documents(state: State, session: Session) -> None:
             state.problems.append(Problem(About.PLAN, row.seq, what))
         if plans.makers(document) != state.authors.get(plan_id):
             state.problems.append(Problem(About.PLAN, row.seq, f"the plan `{plan_id}` names other authors"))
+        _canary(state, row, document)
         listed = {canonical_text(item.key) for item in document.rows}
         kept = set(session.scalars(select(tables.PlanObject.object_key).where(tables.PlanObject.plan_id == plan_id)))
         if listed != kept:
@@ -95,10 +98,27 @@ def _plan_documents(state: State, session: Session) -> None:
                 state.problems.append(Problem(About.ACT, act.seq, what))
 
 
+def _canary(state: State, row: Expected, document: PlanDocument) -> None:
+    """Check that no more objects were acted on before the canary had passed than the workflow says."""
+    early = state.early.get(document.plan_id, 0)
+    if early == 0:
+        return
+    try:
+        acts = workflow_from_document(document.program).acts
+    except DocumentError:
+        return  # no apply of this version can have read it; that the document is the one that was made is checked above
+    canary = next((act.canary for act in acts if act.proposal == document.proposal), None)
+    if canary is not None and early > canary.count:
+        what = (
+            f"{early} objects of the plan `{document.plan_id}` were acted on before its canary of {canary.count} passed"
+        )
+        state.problems.append(Problem(About.ACT, row.seq, what))
+
+
 def _keys(state: State, session: Session) -> None:
     """Check that each act's idempotency key was made from its approval's key."""
     query = select(tables.ApprovalRound.round_id, tables.ApprovalRound.key)
-    key_of = {round_id: key for round_id, key in session.execute(query) if key is not None}
+    key_of = {round_id: key for round_id, key in session.execute(query) if isinstance(key, bytes)}
     uses: defaultdict[str, int] = defaultdict(int)
     for key, act in state.acts.items():
         if act["idempotency_key"] is None:

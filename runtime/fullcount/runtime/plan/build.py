@@ -25,22 +25,24 @@ from fullcount.runtime.collect.snapshots import SnapshotStore
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.plan import tables
 from fullcount.runtime.plan.caps import caps_for
-from fullcount.runtime.plan.cells import cell_to_doc, instant, to_json
+from fullcount.runtime.plan.cells import cell_to_doc, exact_duration, instant, to_json
 from fullcount.runtime.plan.digest import check_sums, sealed
 from fullcount.runtime.plan.document import (
     CertificateDoc,
+    FloorDoc,
     KeptGroup,
     Measurement,
     PlanDocument,
     PlanRow,
+    ProtectionDoc,
     Since,
     Sums,
     UndecidedRow,
 )
 from fullcount.runtime.plan.errors import PlanError, SumsError
-from fullcount.runtime.plan.evaluate import Candidate, Counts, Evaluation
+from fullcount.runtime.plan.evaluate import Candidate, Counts, Evaluation, perhaps_protected_by, protected_by
 from fullcount.runtime.plan.exempt import exemptions_of, unused_notes
-from fullcount.runtime.plan.phrase import call_phrase
+from fullcount.runtime.plan.phrase import call_phrase, phrase
 from fullcount.runtime.plan.risk import Assessor
 from fullcount.runtime.plan.sensitivity import sensitivity
 from fullcount.runtime.plan.strike import struck_reasons
@@ -94,9 +96,10 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
             )
             for group in evaluation.kept()
         )
+        floors = evaluation.floors()
         near = sensitivity(evaluation, proposal, bindings, counts.candidates)
         notes = (*exempt.notes, *unused_notes(evaluation.unused()))
-    return _document(inputs, now, counts, rows, (*undecided, *without_call), kept, near, notes)
+    return _document(inputs, now, counts, rows, (*undecided, *without_call), kept, floors, near, notes)
 
 
 def relations_of(
@@ -125,8 +128,7 @@ def relations_of(
 def read_inventories(workflow: program.Workflow, proposal: program.Proposal) -> list[str]:
     """Return the inventories that the proposal reads, its own first."""
     inventory = workflow.inventories[proposal.inventory]
-    conditions = [e.condition for e in proposal.excepts if e.condition is not None]
-    expressions = [proposal.where, *conditions, *(shown.value for shown in proposal.show)]
+    expressions = [*proposal.deciding, *(shown.value for shown in proposal.show)]
     if inventory.scope is not None:
         expressions.append(inventory.scope)
     named = {name for expr in expressions for name in facts.fields_read(expr)}
@@ -228,6 +230,7 @@ def _document(
     rows: tuple[PlanRow, ...],
     undecided: tuple[UndecidedRow, ...],
     kept: tuple[KeptGroup, ...],
+    floors: tuple[FloorDoc, ...],
     near: tuple[Any, ...],
     notes: tuple[str, ...],
 ) -> PlanDocument:
@@ -285,6 +288,8 @@ def _document(
             rows=rows,
             undecided=tuple(sorted(undecided, key=lambda row: tuple(map(str, row.key)))),
             kept=kept,
+            protections=_protections(proposal, kept),
+            floors=floors,
             sensitivity=near,
             since=_since(inputs.previous, rows),
             notes=notes,
@@ -296,6 +301,20 @@ def _document(
     if len(wrong) > 0:
         raise SumsError("; ".join(wrong))
     return doc
+
+
+def _protections(proposal: program.Proposal, kept: Sequence[KeptGroup]) -> tuple[ProtectionDoc, ...]:
+    counts = {group.reason: group.count for group in kept}
+    return tuple(
+        ProtectionDoc(
+            name=protection.name,
+            because=protection.because,
+            condition=phrase(protection.condition),
+            kept=counts.get(protected_by(protection), 0),
+            not_ruled_out=counts.get(perhaps_protected_by(protection), 0),
+        )
+        for protection in proposal.protections
+    )
 
 
 def _parameter(params: Mapping[str, Value], name: str, of: Type) -> Any:
@@ -331,5 +350,9 @@ def _act(act: program.Act) -> dict[str, Any]:
         "reversible": act.call.reversible,
         "rate": None if act.rate is None else f"{act.rate:f}",
         "concurrency": act.concurrency,
+        "canary": None
+        if act.canary is None
+        else f"first {act.canary.count}, then wait {exact_duration(act.canary.wait)}",
+        "windows": [f"{window.text} {window.timezone}" for window in act.windows],
         "stop": f"after {' or '.join(stops)}" if len(stops) > 0 else None,
     }

@@ -84,6 +84,44 @@ class KeptGroup(Wire):
     examples: tuple[tuple[Any, ...], ...] = ()
 
 
+class ProtectionDoc(Wire):
+    """A protection of the workspace that the plan was made under, and how many objects it kept.
+
+    `not_ruled_out`: objects kept because it is not known whether the protection is about them.
+    """
+
+    name: str
+    because: str
+    condition: str
+    kept: int
+    not_ruled_out: int
+
+
+class FloorGroup(Wire):
+    """One group of a floor: how many objects it has, how many the plan takes, how many stay only because of the floor.
+
+    `group` is None where all objects are one group.
+    """
+
+    group: Any
+    size: int
+    candidates: int
+    kept: int
+
+
+class FloorDoc(Wire):
+    """A floor and its groups. `small` groups have no more objects than the floor keeps.
+
+    `unplaced`: objects that may be in scope and whose group or place is not known; each of them is kept.
+    """
+
+    clause: str
+    groups: int
+    small: int
+    unplaced: int
+    listed: tuple[FloorGroup, ...]
+
+
 class Caps(Wire):
     """Caps as written and as they bind: the stricter of both, percent rounded down, 0 means none."""
 
@@ -163,6 +201,8 @@ class PlanDocument(Wire):
     rows: tuple[PlanRow, ...]
     undecided: tuple[UndecidedRow, ...]
     kept: tuple[KeptGroup, ...]
+    protections: tuple[ProtectionDoc, ...] = ()
+    floors: tuple[FloorDoc, ...] = ()
     sensitivity: tuple[Sensitivity, ...] = ()
     since: Since | None = None
     notes: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
 """The rule over the snapshots: every object of the base inventory becomes a candidate, kept, or undecided.
 
-One statement decides all objects (`select_statement`); here its three truths and the exemption lists are turned into
-one class for each object, in SQL and in one place (`_CLASSES`), so that an object can't be in two. An object whose rule
+One statement decides all objects (`select_statement`); here its truths and the exemption lists are turned into one
+class for each object, in SQL and in one place (`_CLASSES`), so that an object can't be in two. An object whose rule
 is false is kept as such, whatever else would keep it. Nothing that is unknown ever becomes a candidate.
 """
 
@@ -9,7 +9,7 @@ is false is kept as such, whatever else would keep it. Nothing that is unknown e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -17,12 +17,14 @@ import duckdb
 
 from fullcount.compiler import ir, program
 from fullcount.compiler.lower import sql_text
-from fullcount.compiler.lower.sql import EXCEPTED, IN_SCOPE, RULE, Relation, select_statement
+from fullcount.compiler.lower.sql import EXCEPTED, FLOOR, IN_SCOPE, PROTECTED, RULE, Relation, select_statement
 from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.values import Row, Value
 from fullcount.runtime.plan import tables
+from fullcount.runtime.plan.document import FloorDoc
 from fullcount.runtime.plan.errors import PlanError, SumsError
 from fullcount.runtime.plan.exempt import Holding
+from fullcount.runtime.plan.floors import floor_doc
 from fullcount.runtime.plan.missing import Explainer
 from fullcount.runtime.plan.phrase import phrase
 
@@ -37,10 +39,14 @@ EXAMPLES: Final = 3
 _CLASSES: Final = f"""CASE
   WHEN d."{IN_SCOPE}" = FALSE THEN 'outside'
   WHEN d."{RULE}" = FALSE THEN 'rule'
+  WHEN d."{PROTECTED}" = TRUE THEN 'protected'
   WHEN x."$entry" IS NOT NULL THEN 'listed'
   WHEN d."{EXCEPTED}" = TRUE THEN 'excepted'
+  WHEN d."{FLOOR}" = TRUE THEN 'floor'
   WHEN d."{IN_SCOPE}" IS NULL OR d."{RULE}" IS NULL THEN 'undecided'
+  WHEN d."{PROTECTED}" IS NULL THEN 'perhaps protected'
   WHEN d."{EXCEPTED}" IS NULL THEN 'perhaps excepted'
+  WHEN d."{FLOOR}" IS NULL THEN 'perhaps floor'
   ELSE 'candidate' END"""
 
 Key = tuple[Value, ...]
@@ -85,6 +91,16 @@ class Counts:
     def hold(self) -> bool:
         """Whether no object was lost or counted twice."""
         return self.population == self.candidates + self.kept + self.undecided
+
+
+def protected_by(protection: program.Protection) -> str:
+    """Return why an object is kept that a protection is about."""
+    return f"protected by `{protection.name}`: {protection.because}"
+
+
+def perhaps_protected_by(protection: program.Protection) -> str:
+    """Return why an object is kept of which it is not known whether a protection is about it."""
+    return f"kept because protection `{protection.name}` could not be ruled out: {protection.because}"
 
 
 class Evaluation:
@@ -221,12 +237,22 @@ class Evaluation:
     def kept(self) -> list[Kept]:
         """Return the kept objects, grouped by the reason; the rule's own first."""
         groups = [self._group("not matched by the rule", "\"$class\" = 'rule'")]
+        groups += self._protected()
         groups += [
             self._group(reason, f'"$class" = \'listed\' AND "$entry" IN ({", ".join(map(str, numbers))})')
             for reason, numbers in self._entries_by_reason().items()
         ]
         groups += self._excepted()
+        groups += self._kept_by_floor()
         return [group for group in groups if group.count > 0]
+
+    def floors(self) -> tuple[FloorDoc, ...]:
+        """Return the groups of each floor."""
+        relation = self._relations[self._inventory.name]
+        return tuple(
+            floor_doc(self._connection, self._workflow, self._proposal, keep, relation, self._bindings)
+            for keep in self._proposal.keeps
+        )
 
     def unused(self) -> list[Holding]:
         """Return the exemptions whose key no object has; a second entry for one key is not unused."""
@@ -273,38 +299,72 @@ class Evaluation:
             entries.setdefault(held.reason, []).append(number)
         return entries
 
+    def _protected(self) -> list[Kept]:
+        protections = self._proposal.protections
+        return self._first_of(
+            "protected",
+            PROTECTED,
+            [replace(self._bare, protections=(protection,)) for protection in protections],
+            [protected_by(protection) for protection in protections],
+            [perhaps_protected_by(protection) for protection in protections],
+        )
+
     def _excepted(self) -> list[Kept]:
-        """Group by condition: the first that is true, then the first that could not be ruled out."""
-        conditions = [e.condition for e in self._proposal.excepts if e.condition is not None]
-        sure = [f"excepted: `{phrase(condition)}`" for condition in conditions]
-        perhaps = [f"kept because `{phrase(condition)}` could not be ruled out" for condition in conditions]
-        if len(conditions) == 0:
+        conditions = self._proposal.exemptions
+        return self._first_of(
+            "excepted",
+            EXCEPTED,
+            [replace(self._bare, excepts=(program.Exemption(None, condition),)) for condition in conditions],
+            [f"excepted: `{phrase(condition)}`" for condition in conditions],
+            [f"kept because `{phrase(condition)}` could not be ruled out" for condition in conditions],
+        )
+
+    def _kept_by_floor(self) -> list[Kept]:
+        keeps = self._proposal.keeps
+        return self._first_of(
+            "floor",
+            FLOOR,
+            [replace(self._bare, keeps=(keep,)) for keep in keeps],
+            [f"stays by `{keep.text}`" for keep in keeps],
+            [f"kept because its place by `{keep.text}` is not known" for keep in keeps],
+        )
+
+    @property
+    def _bare(self) -> program.Proposal:
+        """The proposal without anything that keeps an object."""
+        return replace(self._proposal, where=ir.TRUE, excepts=(), protections=(), keeps=())
+
+    def _first_of(
+        self,
+        of_class: str,
+        truth: str,
+        alone: Sequence[program.Proposal],
+        sure: Sequence[str],
+        perhaps: Sequence[str],
+    ) -> list[Kept]:
+        """Group by what keeps: the first of several that surely does, then the first that is not ruled out.
+
+        `alone` are proposals with one of them each, `truth` the column that says whether it keeps.
+        """
+        if len(alone) == 0:
             return []
-        if len(conditions) == 1:
+        if len(alone) == 1:
             return [
-                self._group(sure[0], "\"$class\" = 'excepted'"),
-                self._group(perhaps[0], "\"$class\" = 'perhaps excepted'"),
+                self._group(sure[0], f"\"$class\" = '{of_class}'"),
+                self._group(perhaps[0], f"\"$class\" = 'perhaps {of_class}'"),
             ]
         keys = ", ".join(self._names)
-        parts = [
-            select_statement(
-                self._workflow,
-                replace(self._proposal, where=ir.TRUE, excepts=(program.Exemption(None, condition),)),
-                self._relations,
-                self._bindings,
-            )
-            for condition in conditions
-        ]
+        parts = [select_statement(self._workflow, each, self._relations, self._bindings) for each in alone]
         numbered = " UNION ALL ".join(
-            f'SELECT {keys}, {number} AS n, "{EXCEPTED}" AS e FROM ({part})' for number, part in enumerate(parts)
+            f'SELECT {keys}, {number} AS n, "{truth}" AS e FROM ({part})' for number, part in enumerate(parts)
         )
         self._connection.execute(
             f"CREATE OR REPLACE TEMP TABLE conditions AS SELECT {keys}, min(n) FILTER (e) AS sure,"
             f" min(n) FILTER (e IS NULL) AS perhaps FROM ({numbered}) GROUP BY {keys}"
         )
         groups = []
-        for of_class, column, reasons in (("excepted", "sure", sure), ("perhaps excepted", "perhaps", perhaps)):
+        for name, column, reasons in ((of_class, "sure", sure), (f"perhaps {of_class}", "perhaps", perhaps)):
             for number, reason in enumerate(reasons):
                 chosen = f"SELECT {keys} FROM conditions WHERE {column} = {number}"
-                groups.append(self._group(reason, f"\"$class\" = '{of_class}' AND ({keys}) IN ({chosen})"))
+                groups.append(self._group(reason, f"\"$class\" = '{name}' AND ({keys}) IN ({chosen})"))
         return groups

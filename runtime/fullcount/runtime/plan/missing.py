@@ -71,7 +71,7 @@ class Explainer:
     def _evaluate(self, leaf: ir.Expr) -> dict[Key, Truth]:
         """Decide one test that looks into another inventory, for all undecided objects at once."""
         inventory = self._workflow.inventories[self._proposal.inventory]
-        alone = replace(self._proposal, where=leaf, excepts=())
+        alone = replace(self._proposal, where=leaf, excepts=(), protections=(), keeps=())
         statement = select_statement(self._workflow, alone, self._relations, self._bindings)
         names = [sql_text.identifier(name) for name in inventory.key]
         join = " AND ".join(f"a.{name} = k.{name}" for name in names)
@@ -92,6 +92,17 @@ class Explainer:
                         yield text
                 case _:
                     pass
+        if not said:
+            needed = sorted(
+                {
+                    (n.inventory, n.needs)
+                    for n in facts.walk(leaf)
+                    if isinstance(n, ir.Aggregate) and n.needs is not None
+                }
+            )
+            for inventory, least in needed:
+                said = True
+                yield f"{inventory}: fewer than {least:,} rows with a known value"
         if not said:
             yield f"`{phrase(leaf)}` can't be decided from what was read"
 

@@ -34,6 +34,8 @@ def constant(value: Value, of: Type) -> str:
             return f'"{escaped}"'
         case Scalar(kind=Kind.BOOL), bool():
             return "true" if value else "false"
+        case Scalar(kind=Kind.PERCENT), _:
+            return f"{value}%"
         case Scalar(kind=Kind.SIZE), int():
             return f"{value} B"
         case _:
@@ -47,7 +49,7 @@ def _write(expr: ir.Expr) -> tuple[str, int]:
             return constant(value, of), _ATOM
         case ir.ListConst(items=items):
             return f"[{', '.join(constant(item.value, item.type) for item in items)}]", _ATOM
-        case ir.Param(name=name):
+        case ir.Param(name=name) | ir.Item(name=name):
             return name, _ATOM
         case ir.Now():
             return "now", _ATOM
@@ -76,6 +78,10 @@ def _write_logic(expr: ir.Expr) -> tuple[str, int]:
     match expr:
         case ir.Not(operand=ir.Some(inventory=inventory, row=row, where=where)):
             return f"no {inventory} as {row} where ({phrase(where)})", _NOT
+        case ir.Not(operand=ir.AnyItem(collection=collection, item=item, where=ir.Not(operand=where))):
+            return f"all {phrase(collection)} as {item} where ({phrase(where)})", _NOT
+        case ir.AnyItem(collection=collection, item=item, where=where):
+            return f"any {phrase(collection)} as {item} where ({phrase(where)})", _NOT
         case ir.Not(operand=operand):
             return f"not {_inside(operand, _TEST)}", _NOT
         case ir.And(items=items):
@@ -84,8 +90,9 @@ def _write_logic(expr: ir.Expr) -> tuple[str, int]:
             return " or ".join(_inside(item, _AND) for item in items), _OR
         case ir.Some(inventory=inventory, row=row, where=where):
             return f"some {inventory} as {row} where ({phrase(where)})", _NOT
-        case ir.Aggregate(function=function, inventory=inventory, row=row, where=where, of=of):
+        case ir.Aggregate(function=function, inventory=inventory, row=row, where=where, of=of, needs=needs):
             what = "" if of is None else f" of {phrase(of)}"
+            what += "" if needs is None else f" needs {needs}"
             return f"({function} {inventory} as {row} where ({phrase(where)}){what})", _ATOM
         case _:
             raise ValueError(f"{type(expr).__name__} is not an expression")

@@ -37,6 +37,8 @@ class ReviewStatus:
     viewer_is_author: bool = False
     expires_at: datetime | None = None
     approved_at: datetime | None = None
+    resumes_at: datetime | None = None
+    """From when on an apply of it that is paused can be gone on with."""
 
     @property
     def needed(self) -> int:
@@ -60,6 +62,8 @@ class AppliedView:
     counts: Mapping[Outcome, int]
     changed: Mapping[str, int] = field(default_factory=dict)
     stopped_by: str | None = None
+    resumes: str | None = None
+    """When it can be gone on with, if it is only paused."""
     undo_command: str | None = None
     journal_head: str | None = None
     journal_verified: bool | None = None

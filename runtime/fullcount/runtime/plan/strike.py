@@ -17,6 +17,8 @@ from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.plan.digest import sealed
 from fullcount.runtime.plan.document import STRUCK, KeptGroup, PlanDocument, Since
 
+_FLOORS = "the groups of floors are counted as the rule selects, without regard to struck rows"
+
 Key = tuple[Any, ...]
 
 
@@ -55,6 +57,7 @@ def without(
                 ),
                 # what another threshold would select was counted with the struck objects
                 "sensitivity": (),
+                "notes": _notes(document),
                 "since": Since(plan_id=document.plan_id, created_at=document.created_at, new=0, gone=len(struck)),
             }
         )
@@ -73,6 +76,12 @@ def struck_reasons(document: PlanDocument) -> Mapping[Key, str]:
 
 def _reason(name: str, because: str | None) -> str:
     return f"{STRUCK}{name}" if because is None else f"{STRUCK}{name}: {because}"
+
+
+def _notes(document: PlanDocument) -> tuple[str, ...]:
+    if len(document.floors) == 0 or _FLOORS in document.notes:
+        return document.notes
+    return (*document.notes, _FLOORS)
 
 
 def _kept(groups: Sequence[KeptGroup], reason: str, struck: tuple[Key, ...]) -> tuple[KeptGroup, ...]:

@@ -20,7 +20,14 @@ from fullcount.runtime.evidence.codes import WARNING_TEXT
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.evidence.wording import unusable_fields
 from fullcount.runtime.plan.digest import short_digest
-from fullcount.runtime.plan.document import CertificateDoc, KeptGroup, PlanDocument, PlanRow
+from fullcount.runtime.plan.document import (
+    CertificateDoc,
+    FloorDoc,
+    KeptGroup,
+    PlanDocument,
+    PlanRow,
+    ProtectionDoc,
+)
 from fullcount.runtime.plan.review import QuorumView, ReviewStatus
 from fullcount.runtime.plan.strike import struck_groups
 from fullcount.runtime.text import one_line, plain
@@ -78,6 +85,27 @@ class Group:
 
 
 @dataclass(frozen=True, slots=True)
+class ProtectionLine:
+    """A protection of the workspace, and what it kept."""
+
+    name: str
+    because: str
+    condition: str
+    kept: str
+
+
+@dataclass(frozen=True, slots=True)
+class FloorLine:
+    """A floor and its groups: the name of each, its size, how many would go, how many stay only because of it."""
+
+    clause: str
+    what: str
+    groups: tuple[tuple[str, str, str, str], ...]
+    more: int
+    """How many groups are not listed; none of them loses more than the last one that is."""
+
+
+@dataclass(frozen=True, slots=True)
 class RowLine:
     """One candidate as reviewers see it. `values` fit the summary's `columns`."""
 
@@ -103,6 +131,8 @@ class Summary:
     kept: tuple[Group, ...]
     struck: tuple[str, ...]
     """Which objects reviewers took out."""
+    protections: tuple[ProtectionLine, ...]
+    floors: tuple[FloorLine, ...]
     rule: str
     parameters: tuple[tuple[str, str], ...]
     columns: tuple[str, ...]
@@ -139,6 +169,8 @@ def summarise(doc: PlanDocument, status: ReviewStatus, rows: int | None = None) 
             for g in doc.kept
         ),
         struck=tuple(_struck(doc, group) for group in struck_groups(doc)),
+        protections=tuple(_protection(each) for each in doc.protections),
+        floors=tuple(_floor(each) for each in doc.floors),
         rule=one_line(doc.rule),
         parameters=tuple((plain(name), plain(_word(value))) for name, value in sorted(doc.parameters.items())),
         columns=tuple(_heading(label) for label in labels),
@@ -166,6 +198,8 @@ def verdict(doc: PlanDocument, status: ReviewStatus) -> Verdict:
     match status.state:
         case _ if not doc.sums.hold:
             return Verdict("INVALID", ("the sums of this plan do not hold, nothing may follow from it",), Tone.STOP)
+        case "applying" | "approved" if status.resumes_at is not None:
+            return Verdict("PAUSED", (f"goes on from {fmt.weekday_moment(status.resumes_at)} on",), Tone.ASK)
         case "over_cap":
             allowed = "none is" if doc.caps.effective == 0 else f"at most {fmt.count(doc.caps.effective)} are"
             return Verdict(
@@ -196,7 +230,7 @@ def _next_step(doc: PlanDocument, status: ReviewStatus) -> str | None:
     match verdict(doc, status).word:
         case "NEEDS APPROVAL":
             return f"fullcount approve {plain(doc.plan_id)}"
-        case "APPROVED" | "APPLYING":
+        case "APPROVED" | "APPLYING" | "PAUSED":
             return f"fullcount apply {plain(doc.plan_id)}"
         case _:
             return None
@@ -353,6 +387,29 @@ def undecided_groups(doc: PlanDocument) -> tuple[Group, ...]:
     return tuple(groups)
 
 
+def _protection(doc: ProtectionDoc) -> ProtectionLine:
+    unsure = "" if doc.not_ruled_out == 0 else f", {fmt.count(doc.not_ruled_out)} more not ruled out"
+    return ProtectionLine(plain(doc.name), one_line(doc.because), plain(doc.condition), fmt.count(doc.kept) + unsure)
+
+
+def _floor(doc: FloorDoc) -> FloorLine:
+    parts = [fmt.counted(doc.groups, "group")]
+    if doc.small > 0:
+        parts.append(f"{fmt.count(doc.small)} no larger than the floor")
+    if doc.unplaced > 0:
+        parts.append(f"{fmt.counted(doc.unplaced, 'object')} without a known place, kept")
+    groups = tuple(
+        (
+            "all" if each.group is None else plain(_word(each.group), VALUE_WIDTH),
+            fmt.count(each.size),
+            fmt.count(each.candidates),
+            fmt.count(each.kept),
+        )
+        for each in doc.listed
+    )
+    return FloorLine(one_line(doc.clause), ", ".join(parts), groups, doc.groups - len(groups))
+
+
 # -- rows, near misses, act -------------------------------------------------------------------------------------------
 
 
@@ -388,6 +445,10 @@ def _act(act: dict[str, Any] | None) -> tuple[tuple[str, str], ...]:
     pace = [f"{act['concurrency']} at a time"] if act.get("concurrency") is not None else []
     pace.append(f"{act['rate']}/s" if act.get("rate") is not None else "as fast as the target answers")
     lines.append(("pace", ", ".join(pace)))
+    if act.get("canary") is not None:
+        lines.append(("canary", f"{act['canary']}; the rest follows if these still are as they were left"))
+    if act.get("windows"):
+        lines.append(("window", " · ".join(map(str, act["windows"]))))
     lines.append(("stops", str(act.get("stop") or "only when told to")))
     return tuple((name, plain(text)) for name, text in lines)
 

@@ -22,6 +22,8 @@ from fullcount.runtime.text import plain, shorten
 
 ROWS: Final = 10
 """How many rows stand on the first screen; the riskiest."""
+GROUPS: Final = 6
+"""How many groups of a floor stand on the first screen; those that lose most."""
 _KEY, _VALUE = 28, 24
 _MARKS: Final = {"!": "yellow", "!!": "bold yellow", "!!!": "bold red"}
 
@@ -78,10 +80,24 @@ def _facts(doc: PlanDocument, said: Summary) -> Iterator[tuple[str, RenderableTy
         yield "undecided", _reasons(doc.sums.undecided, said.undecided, "yellow")
         yield "", Text(f"fullcount show {said.plan_id} --undecided", style=FAINT)
     yield "kept", _reasons(doc.sums.kept, said.kept)
+    if len(said.protections) > 0:
+        yield "protected", flow(f"{each.kept} by {each.name}" for each in said.protections)
+    for floor in said.floors:
+        yield "floor", Text(f"{floor.clause}: {floor.what}")
+        yield "", flow(_group(group) for group in floor.groups[:GROUPS])
+        rest = len(floor.groups[GROUPS:]) + floor.more
+        if rest > 0:
+            yield "", Text(f"… {fmt.counted(rest, 'more group')}", style=FAINT)
     for names in said.struck:
         yield "struck", Text(names)
     for note in said.notes:
         yield "note", Text(note, style="yellow")
+
+
+def _group(group: tuple[str, str, str, str]) -> str:
+    name, size, taken, kept = group
+    held = "" if kept == "0" else f", {kept} stay by it"
+    return f"{name}: {taken} of {size} go{held}"
 
 
 def _reasons(total: int, groups: Sequence[Reasons], style: str = "") -> RenderableType:

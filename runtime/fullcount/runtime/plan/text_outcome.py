@@ -167,7 +167,10 @@ def render_applied(view: AppliedView, *, exit_code: int | None = None) -> Group:
         )
     ]
     if view.stopped_by is not None:
-        lines.append(("stopped by", Text(plain(view.stopped_by), style="bold red")))
+        style = "bold red" if view.resumes is None else "yellow"
+        lines.append(("stopped by", Text(plain(view.stopped_by), style=style)))
+    if view.resumes is not None:
+        lines.append(("goes on", Text(f"{plain(view.resumes)}   fullcount apply {plain(view.plan_id)}")))
     for key, outcome, detail in view.attention:
         lines.append(("look at", Text(f"{plain(key, 40)}: {_NOUNS[outcome]}, {plain(detail)}", style="yellow")))
     if view.undo_command is not None:
@@ -186,6 +189,8 @@ def render_applied(view: AppliedView, *, exit_code: int | None = None) -> Group:
 def _ended(view: AppliedView) -> tuple[str, Tone]:
     if not view.sums_hold:
         return "INVALID", Tone.STOP
+    if view.resumes is not None:
+        return "PAUSED", Tone.ASK
     if view.stopped_by is not None or view.counts.get(Outcome.NOT_STARTED, 0) > 0:
         return "STOPPED", Tone.STOP
     if view.counts.get(Outcome.FAILED, 0) + view.counts.get(Outcome.UNKNOWN, 0) > 0:

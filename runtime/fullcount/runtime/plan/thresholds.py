@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from fullcount.compiler import ir
 from fullcount.compiler.lower import facts
@@ -124,7 +124,4 @@ def rewritten(expr: ir.Expr, change: Callable[[ir.Expr], ir.Expr]) -> ir.Expr:
     return change(replace(expr, **parts))
 
 
-_NODES: Final = (
-    ir.Const, ir.ListConst, ir.Param, ir.Now, ir.Field, ir.MapGet, ir.Not, ir.And, ir.Or, ir.Compare, ir.IsState,
-    ir.Else, ir.In, ir.Arith, ir.Call, ir.Some, ir.Aggregate,
-)  # fmt: skip
+_NODES: Final = get_args(ir.Expr)

@@ -2,7 +2,8 @@
 
 The store is the truth: a slot is a unique row, a workflow at work holds a lease. The alarm clock only wakes this
 module up. A run of the service ends as refused, waiting for approval, or done; an approval that an identical plan has
-kept lets it act. It must never act on anything else: there is no approval by schedule.
+kept lets it act. An apply that is only paused (by its window, a freeze, its canary) is gone on with when its time has
+come, whoever began it. It must never act on anything else: there is no approval by schedule.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import socket
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import structlog
@@ -32,7 +33,7 @@ from fullcount.runtime.schedule.alarm import Alarm
 from fullcount.runtime.schedule.slots import DueSlot, SlotVerdict, due_slots
 from fullcount.runtime.store.errors import FenceLost, LeaseHeld, StoreError
 from fullcount.runtime.store.store import Store
-from fullcount.runtime.store.views import Fence, PlanState, SlotRow
+from fullcount.runtime.store.views import Fence, Paused, PlanState, SlotRow
 
 LEASE = timedelta(minutes=2)
 """How long a service that died keeps the next one from running the same workflow."""
@@ -46,11 +47,11 @@ RECENT = 50
 
 @dataclass(frozen=True, slots=True)
 class Scheduled:
-    """A workflow with a schedule, and the file that it came from."""
+    """A workflow with a schedule, and the file that it came from; `authors` wrote it or what it imports."""
 
     workflow: Workflow
     path: Path
-    author: str
+    authors: frozenset[str]
     sources: dict[str, Source]
 
 
@@ -79,6 +80,8 @@ class NightlyService:
         self._alarm = Alarm()
         self._working: dict[str, asyncio.Task[str]] = {}
         self._planning: set[asyncio.Task[PlanEnd]] = set()
+        self._gone_on: set[str] = set()
+        """The paused runs that this service went on with: each once, whatever came of it."""
         self._stop = StopSignal()
         self._log = structlog.get_logger("fullcount.serve")
 
@@ -128,6 +131,45 @@ class NightlyService:
                 self._store.skip_slot(name, now, self._holder, "served from here on")
             for fire in next_fires(schedule, now, 1):
                 self._alarm.at(f"next:{name}", fire, self._woken)
+        for paused in self._store.paused():
+            self._go_on(paused, now)
+
+    def _go_on(self, paused: Paused, now: datetime) -> None:
+        """Go on with an apply that is paused, if its time has come; else be woken then."""
+        if paused.run_id in self._gone_on:
+            return
+        if paused.resumes_at > now:
+            self._alarm.at(f"resume:{paused.plan_id}", paused.resumes_at, self._woken)
+            return
+        try:
+            fence = self._store.claim(
+                _lease_name(paused.workflow), f"{self._holder}/after {paused.run_id}", self._lease
+            )
+        except LeaseHeld:
+            return  # a run of this workflow is at work: the next look will find the same
+        self._gone_on.add(paused.run_id)
+        self._log.info("going on", workflow=paused.workflow, plan=paused.plan_id)
+        task = asyncio.create_task(self._resumed(paused, fence), name=paused.workflow)
+        self._working[paused.run_id] = task
+        task.add_done_callback(lambda done: self._went_on(paused, fence, done))
+
+    async def _resumed(self, paused: Paused, fence: Fence) -> str:
+        async with self._renewed(fence):
+            return await self._apply(paused.plan_id, None)
+
+    def _went_on(self, paused: Paused, fence: Fence, task: asyncio.Task[str]) -> None:
+        """Say how it went on. What was recorded of it stands in its run."""
+        self._working.pop(paused.run_id, None)
+        log = self._log.bind(workflow=paused.workflow, plan=paused.plan_id)
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            log.error("going on failed", why=str(error), exc_info=error)
+        elif not task.cancelled():
+            log.info("run ended", state=task.result())
+        try:
+            self._store.release(fence)
+        except StoreError as unkept:
+            log.error("the end of a run could not be recorded", why=unkept.message)
 
     def _close_abandoned(self, slots: Sequence[SlotRow]) -> None:
         """Close the slots of services that died at work: taken longer ago than a lease lasts, and leased by nobody."""
@@ -180,13 +222,15 @@ class NightlyService:
         for plan in self._store.plans(RECENT, workflow=name):
             if plan.proposal == proposal.name and plan.state is PlanState.APPLYING:
                 # It was cut off. What it left open is resolved before a newer plan takes its place.
-                await self._apply(plan.plan_id, slot_id)
+                state = await self._apply(plan.plan_id, slot_id)
+                if len(self._store.paused(plan.plan_id)) > 0:
+                    return state  # a newer plan would take the place of one that only waits for its time
         request = PlanRequest(
             workflow=scheduled.workflow,
             proposal=proposal,
             params=bind_params(scheduled.workflow, {}),
             person=self._person,
-            authors=frozenset({scheduled.author}),
+            authors=scheduled.authors,
             sources=scheduled.sources,
             slot_id=slot_id,
         )
@@ -200,8 +244,10 @@ class NightlyService:
         self._log.info("run ended", workflow=name, proposal=proposal.name, state=state, plan=plan_id)
         return state
 
-    async def _apply(self, plan_id: str, slot_id: str) -> str:
+    async def _apply(self, plan_id: str, slot_id: str | None) -> str:
         applied = await self._engine.apply(plan_id, self._person, stop=self._stop, slot_id=slot_id)
+        if applied.report is not None and applied.report.resumes_at is not None:
+            return f"paused until {applied.report.resumes_at.isoformat(timespec='seconds')}"
         return "done" if applied.exit is Exit.DONE else f"applied, exit {int(applied.exit)}"
 
     def _ended(self, slot_id: str, name: str, fence: Fence, task: asyncio.Task[str]) -> None:

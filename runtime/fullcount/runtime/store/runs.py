@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import insert, select, update
@@ -16,9 +17,11 @@ from fullcount.runtime.store import tables
 from fullcount.runtime.store.errors import StoreError
 from fullcount.runtime.store.instants import from_micros
 from fullcount.runtime.store.transaction import Transaction, new_id
-from fullcount.runtime.store.views import RunKind, RunRow
+from fullcount.runtime.store.views import Paused, RunKind, RunRow
 
 RUNNING = "running"
+PAUSED = "paused"
+"""A run that only time is needed for; its summary says from when on: `resumes_at`."""
 
 
 def begin(tx: Transaction, workflow: str, kind: RunKind, by: Person, plan_id: str | None, slot_id: str | None) -> str:
@@ -71,6 +74,24 @@ def recent(session: Session, limit: int, workflow: str | None) -> tuple[RunRow, 
     if workflow is not None:
         query = query.where(tables.Run.workflow == workflow)
     return tuple(_row(run) for run in session.scalars(query))
+
+
+def paused(session: Session, plan_id: str | None) -> tuple[Paused, ...]:
+    """Return the plans that are neither superseded nor applied, and whose latest apply ended as paused."""
+    plans = select(tables.Plan.plan_id).where(tables.Plan.superseded_by.is_(None), tables.Plan.state != "applied")
+    if plan_id is not None:
+        plans = plans.where(tables.Plan.plan_id == plan_id)
+    applies = select(tables.Run).where(tables.Run.kind == RunKind.APPLY.value, tables.Run.plan_id.in_(plans))
+    newest = applies.order_by(tables.Run.started_at.desc(), tables.Run.run_id.desc())
+    found: dict[str, tables.Run] = {}
+    for run in session.scalars(newest):
+        if run.plan_id is not None:
+            found.setdefault(run.plan_id, run)
+    return tuple(
+        Paused(plan, run.workflow, run.run_id, datetime.fromisoformat(parse_canonical(run.summary)["resumes_at"]))
+        for plan, run in found.items()
+        if run.state == PAUSED and run.summary is not None
+    )
 
 
 def find(session: Session, run_id: str) -> RunRow | None:

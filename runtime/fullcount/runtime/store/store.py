@@ -24,7 +24,19 @@ from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.journal.append import locked_head, read_head
 from fullcount.runtime.journal.entry import Head
 from fullcount.runtime.plan.document import CertificateDoc, PlanDocument
-from fullcount.runtime.store import applying, controls, evidence, leases, ledger, plans, rounds, runs, slots, strikes
+from fullcount.runtime.store import (
+    applying,
+    canaries,
+    controls,
+    evidence,
+    leases,
+    ledger,
+    plans,
+    rounds,
+    runs,
+    slots,
+    strikes,
+)
 from fullcount.runtime.store.engine import make_engine, writer
 from fullcount.runtime.store.errors import StoreUnavailable
 from fullcount.runtime.store.instants import from_micros, system_micros, to_micros
@@ -33,10 +45,12 @@ from fullcount.runtime.store.reading import Steady, Watch, reading_engine
 from fullcount.runtime.store.transaction import Transaction
 from fullcount.runtime.store.views import (
     ActKind,
+    CanaryRow,
     Fence,
     Intent,
     LedgerEntry,
     OutcomeEntry,
+    Paused,
     PlanBrief,
     Round,
     RunKind,
@@ -282,6 +296,26 @@ class Store:
         """Record where the apply stands and return the counts; the plan is used up once all outcomes are final."""
         with self.writing() as tx:
             return applying.finish_apply(tx, plan_id, run_id, fence)
+
+    def begin_canary_wait(self, plan_id: str, run_id: str, fence: Fence, wait: timedelta) -> CanaryRow:
+        """Record that what was acted on so far is the canary, and that the rest waits from now on; once."""
+        with self.writing() as tx:
+            return canaries.begin_wait(tx, plan_id, run_id, fence, wait)
+
+    def pass_canary(self, plan_id: str, run_id: str, fence: Fence) -> CanaryRow:
+        """Record that the canary holds, so that the rest may be acted on. Raises `LedgerRefused` before its time."""
+        with self.writing() as tx:
+            return canaries.passed(tx, plan_id, run_id, fence)
+
+    def canary(self, plan_id: str) -> CanaryRow | None:
+        """Return the canary of a plan (its full id); None while its wait has not begun."""
+        with self.reading() as session:
+            return canaries.find(session, plan_id)
+
+    def paused(self, plan_id: str | None = None) -> tuple[Paused, ...]:
+        """Return the plans that stand and whose latest apply is only paused, or the one that is named, newest first."""
+        with self.reading() as session:
+            return runs.paused(session, plan_id)
 
     def record_intents(
         self, plan_id: str, run_id: str, fence: Fence, intents: Sequence[Intent], *, kind: ActKind = ActKind.ACT

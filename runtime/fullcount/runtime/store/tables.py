@@ -241,6 +241,19 @@ class Act(Base):
     outcome_at: Mapped[int | None] = mapped_column(BigInteger)
 
 
+class Canary(Base):
+    """The first objects of a plan, acted on before the rest. Triggers refuse to change anything but that it passed."""
+
+    __tablename__ = "canaries"
+
+    plan_id: Mapped[str] = mapped_column(ForeignKey("plans.plan_id"), primary_key=True)
+    objects: Mapped[str] = mapped_column(Text)
+    """Canonical JSON of the keys for which an act was meant."""
+    waits_from: Mapped[int] = mapped_column(BigInteger)
+    waits_until: Mapped[int] = mapped_column(BigInteger)
+    passed_at: Mapped[int | None] = mapped_column(BigInteger)
+
+
 class Lease(Base):
     """Who is at work on what. The row stays for ever, so that the token only ever grows."""
 

@@ -181,6 +181,27 @@ class LedgerEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class CanaryRow:
+    """The first objects of a plan, until when the rest waits, and when they were found to hold."""
+
+    plan_id: str
+    object_keys: tuple[tuple[Any, ...], ...]
+    waits_from: datetime
+    waits_until: datetime
+    passed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Paused:
+    """A plan whose apply is paused, and from when on it can be gone on with. `run_id`: the run that paused."""
+
+    plan_id: str
+    workflow: str
+    run_id: str
+    resumes_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class SlotRow:
     """A planned instant of a schedule and what became of it."""
 

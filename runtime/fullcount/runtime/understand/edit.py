@@ -33,7 +33,10 @@ _UNDERSTOOD: Final[Mapping[type[Any], frozenset[str]]] = {
         {"name", "describe", "owner", "schedule", "params", "inventories", "verifies", "proposals", "approvals", "acts"}
     ),
     program.Proposal: frozenset(
-        {"name", "inventory", "row", "where", "excepts", "limit", "show", "uses", "where_text", "span"}
+        {
+            "name", "inventory", "row", "where", "excepts", "limit", "show", "uses", "where_text", "span",
+            "protections", "keeps",
+        }
     ),
     program.Inventory: frozenset(
         {
@@ -86,6 +89,8 @@ class Side:
         for exemption in self.proposal.excepts:
             if exemption.condition is not None:
                 yield normal(ir.Not(exemption.condition), own)
+        for protection in self.proposal.protections:
+            yield normal(ir.Not(protection.condition), own)
 
     def written(self) -> Iterator[str]:
         """Yield the same conditions in words, in the same order."""
@@ -97,6 +102,8 @@ class Side:
         for exemption in self.proposal.excepts:
             if exemption.condition is not None:
                 yield f"`except when {phrase(exemption.condition)}`"
+        for protection in self.proposal.protections:
+            yield f"the protection `{protection.name}`"
 
     def lists(self) -> frozenset[str]:
         """Return the exemption lists that keep objects."""
@@ -143,6 +150,7 @@ def obstacles(wide: Side, narrow: Side, called: str) -> Iterator[str]:
     yield from _conditions(wide, narrow, called)
     for name in sorted(wide.lists() - narrow.lists()):
         yield f"the list `{name}` keeps objects on one side only"
+    yield from _floors(wide, narrow)
     yield from _limits(wide.proposal.limit, narrow.proposal.limit)
     for name in wide.read():
         yield from _verified(name, wide.workflow, narrow.workflow)
@@ -244,6 +252,24 @@ def constants(params: Mapping[str, Value], declared: Sequence[program.Param]) ->
         for param in declared
         if param.name in params and not isinstance(params[param.name], tuple | dict)
     }
+
+
+# -- floors ------------------------------------------------------------------------------------------------------------
+
+
+def _floors(wide: Side, narrow: Side) -> Iterator[str]:
+    """Yield the floors of `wide` that no floor of `narrow` contains: the same order over the same population."""
+    same_scope = _scope(wide.inventory, wide.workflow) == _scope(narrow.inventory, narrow.workflow)
+    held = [(_order(keep, narrow), keep.count) for keep in narrow.proposal.keeps]
+    for keep in wide.proposal.keeps:
+        wanted = _order(keep, wide)
+        if not same_scope or not any(order == wanted and count >= keep.count for order, count in held):
+            yield f"`keep at least {keep.count}` keeps objects on one side only"
+
+
+def _order(keep: program.Keep, side: Side) -> tuple[object, ...]:
+    parts = (None if each is None else normal(each, {side.proposal.row: ir.SELF}) for each in (keep.per, keep.by))
+    return keep.order, *(None if each is None else _closed(each, side.workflow) for each in parts)
 
 
 # -- caps and evidence -------------------------------------------------------------------------------------------------

@@ -158,6 +158,8 @@ def _sides(test: ir.Expr) -> Iterator[ir.Expr]:
             sides = (operand,)
         case ir.Call(arguments=arguments):
             sides = arguments
+        case ir.AnyItem(collection=collection):
+            sides = (collection,)
         case ir.Some():
             return
         case _:
@@ -174,9 +176,10 @@ def _fields(expr: ir.Expr) -> Iterator[ir.Expr]:
         case ir.Field() | ir.Param():
             yield expr
         case ir.MapGet(target=target, key=key):
-            if not isinstance(target, ir.Field):
+            if not isinstance(target, ir.Field) or ir.open_items(key):
                 yield from _fields(target)
-            yield expr
+            if not ir.open_items(expr):  # under the key of each item there is another value
+                yield expr
             yield from _fields(key)
         case _:
             for child in ir.children(expr):

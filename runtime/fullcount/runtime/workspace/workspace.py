@@ -17,6 +17,8 @@ from fullcount.runtime.connectors.base import Connector
 from fullcount.runtime.connectors.registry import UnknownConnectorError, connector_named
 from fullcount.runtime.workspace.errors import SettingError, WorkspaceError, did_you_mean, from_validation
 from fullcount.runtime.workspace.exemptions import Exemption, read_exemptions
+from fullcount.runtime.workspace.freezes import Freeze, FreezeEntry, FreezeFile
+from fullcount.runtime.workspace.protections import ProtectionFiles
 from fullcount.runtime.workspace.secrets import ROOT, DatabaseUrl, RootedPath
 
 FILE_NAME = "fullcount.toml"
@@ -55,13 +57,19 @@ class _File(BaseModel):
     sources: dict[_Word, dict[str, Any]] = {}
     roles: dict[_Name, list[_Member]] = {}
     exemptions: dict[_Word, RootedPath] = {}
+    freeze: list[FreezeEntry] = []
 
 
 class Workspace:
-    """One checked `fullcount.toml`. Nothing of it changes after loading, except that exemption lists are read anew."""
+    """One checked `fullcount.toml`. Nothing of it changes after loading, except that exemption lists, protections and
+    freezes are read anew.
+    """
 
-    def __init__(self, root: Path, file: _File, sources: Mapping[str, tuple[Connector, BaseModel]]) -> None:
+    def __init__(
+        self, root: Path, seen_from: Path, file: _File, sources: Mapping[str, tuple[Connector, BaseModel]]
+    ) -> None:
         self._root = root
+        self._seen_from = seen_from
         self._file = file
         self._sources = sources
 
@@ -83,7 +91,9 @@ class Workspace:
             file = _File.model_validate(document, context={ROOT: root})
         except ValidationError as error:
             raise from_validation(error, path, _File) from None
-        return cls(root, file, {name: _source(path, name, table) for name, table in file.sources.items()})
+        return cls(
+            root, start.resolve(), file, {name: _source(path, name, table) for name, table in file.sources.items()}
+        )
 
     @property
     def root(self) -> Path:
@@ -134,6 +144,19 @@ class Workspace:
             tuple(self._file.exemptions),
             tuple(self._file.roles),
         )
+
+    @cached_property
+    def protections(self) -> ProtectionFiles:
+        """The protections that hold for every workflow; each look at them reads their files."""
+        return ProtectionFiles(self._root, self._catalog, self._seen_from)
+
+    @cached_property
+    def _freezes(self) -> FreezeFile:
+        return FreezeFile(self._root / FILE_NAME)
+
+    def freezes(self) -> tuple[Freeze, ...]:
+        """Read the freezes anew. Raises `WorkspaceError`: freezes that can't be read are never none."""
+        return self._freezes.current()
 
     def exemptions(self, list_name: str) -> tuple[Exemption, ...]:
         """Read a list anew. Raises `WorkspaceError` FC609: a list that can't be read is never an empty one."""

@@ -1,0 +1,82 @@
+"""Floors: what `keep at least N per … newest by …` keeps, checked.
+
+A floor speaks of the whole population: the groups are made of every object in the scope of the base inventory, not of
+those that the rule selects, and the N newest of each group stay whatever the rule says of them. Objects that are
+equally new stay together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fullcount.compiler import program
+from fullcount.compiler.environment import Env, Place, Typed
+from fullcount.compiler.expressions import Checker
+from fullcount.compiler.report import error
+from fullcount.compiler.types import ORDERED, Scalar
+from fullcount.compiler.walk import is_condition, mentions_row
+from fullcount.dsl import tree
+
+
+def check_keep(checker: Checker, decl: tree.KeepDecl, row: str, env: Env, text: str) -> program.Keep | None:
+    """Check one `keep`; `text` is the clause as written, for people."""
+    sink = checker.context.sink
+    place = replace(env, place=Place.KEEP)
+    counted = decl.count > 0
+    if not counted:
+        error(
+            sink,
+            "FC521",
+            f"`keep at least {decl.count}` keeps nothing",
+            decl.count_span,
+            why="zero means none, so this reads like a floor and is none",
+            help="keep at least 1, or remove the clause",
+        )
+    per = None if decl.per is None else _part(checker, decl.per, row, place, "group")
+    by = _part(checker, decl.by, row, place, decl.order)
+    if not counted or by is None or (decl.per is not None and per is None):
+        return None
+    if isinstance(by.type, Scalar) and by.type.kind not in ORDERED:
+        error(
+            sink,
+            "FC205",
+            f"values of type `{by.type}` have no order, so none of them is the {decl.order}",
+            decl.by.span,
+            help="name an instant or a number of the object",
+        )
+        return None
+    return program.Keep(decl.count, None if per is None else per.expr, decl.order, by.expr, text, decl.span)
+
+
+def _part(checker: Checker, node: tree.Expr, row: str, env: Env, what: str) -> Typed | None:
+    """Check a value of the object itself that is always there: an object without it would have no place."""
+    sink = checker.context.sink
+    typed = checker.required(node, env, "this `keep`")
+    if typed is None:
+        return None
+    if is_condition(typed.expr):
+        error(
+            sink, "FC220", "a test is not a value to group or to order by", node.span, help=f"name a field of `{row}`"
+        )
+        return None
+    if not isinstance(typed.type, Scalar):
+        error(
+            sink,
+            "FC205",
+            f"a `{typed.type}` can't be compared as a whole",
+            node.span,
+            help='name one value of it, as `a.tags["env"] else "none"`',
+        )
+        return None
+    if not mentions_row(typed.expr, row):
+        error(
+            sink,
+            "FC217",
+            f"this is the same for every object, so it tells no {what} from another",
+            node.span,
+            help=f"name a field of `{row}`"
+            if what != "group"
+            else f"name a field of `{row}`, or leave `per …` out to keep that many of all",
+        )
+        return None
+    return typed

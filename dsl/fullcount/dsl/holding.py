@@ -1,0 +1,82 @@
+"""From the parser's tree to the clauses that hold a clean-up back: protections, floors, canaries, windows.
+
+A part of `builder.py`, with its ways of reading amounts and paths.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from lark import Token
+
+from fullcount.dsl import tree
+from fullcount.dsl.expressions import ExpressionBuilder, Node, Reporter, subtrees, token_at, tokens
+from fullcount.dsl.keywords import EXAMPLES
+
+
+@dataclass(frozen=True, slots=True)
+class HoldingBuilder:
+    """Builds these clauses. `integer` reads an amount: its token, the clause, the kind of literal, an example."""
+
+    _at: Reporter
+    _expressions: ExpressionBuilder
+    _dotted: Callable[[Node], tree.Dotted]
+    _integer: Callable[[Token, str, str, str], int]
+
+    def protect(self, node: Node) -> tree.ProtectDecl:
+        """Build `protect NAME from … as r where (…) because "…"`."""
+        name, row = tokens(node, "NAME")
+        (because,) = tokens(node, "STRING")
+        reason = str(self._at.literal(because).value)
+        if not reason.strip():
+            self._at.report(
+                "FC004",
+                f"protection `{name}` has no reason",
+                self._at.span(because),
+                why="whoever finds an object kept must be able to tell why, and whom to ask",
+                help=f"say it in words: `{EXAMPLES['protect']}`",
+            )
+        return tree.ProtectDecl(
+            self._at.name(name),
+            self._dotted(subtrees(node, "dotted")[0]),
+            self._at.binding(row, "row"),
+            self._expressions.selector(node.children[8]),
+            reason,
+            self._at.span(node),
+            self._at.span(node.children[0]).to(self._at.span(row)),
+            self._at.span(because),
+        )
+
+    def keep(self, node: Node) -> tree.KeepDecl:
+        """Build `keep at least N [per …] newest|oldest by …`."""
+        count = token_at(node, 3)
+        per = self._expressions.expression(node.children[5]) if tokens(node, "PER") else None
+        (order,) = tokens(node, "NEWEST") + tokens(node, "OLDEST")
+        return tree.KeepDecl(
+            self._integer(count, "keep at least", "int", "keep at least 3 newest by a.created"),
+            per,
+            str(order),
+            self._expressions.expression(node.children[-1]),
+            self._at.span(node),
+            self._at.span(count),
+        )
+
+    def canary(self, node: Node) -> tree.CanaryDecl:
+        """Build `canary N then wait D`."""
+        return tree.CanaryDecl(
+            self._integer(token_at(node, 1), "canary", "int", EXAMPLES["canary"]),
+            self._integer(token_at(node, -1), "then wait", "duration", EXAMPLES["canary"]),
+            self._at.span(node),
+        )
+
+    def window(self, node: Node) -> tree.WindowDecl:
+        """Build `window "…" [timezone "…"]`."""
+        text, *zone = tokens(node, "STRING")
+        return tree.WindowDecl(
+            str(self._at.literal(text).value),
+            str(self._at.literal(zone[0]).value) if zone else None,
+            self._at.span(node),
+            self._at.span(text),
+            self._at.span(zone[0]) if zone else None,
+        )

@@ -1,0 +1,102 @@
+"""Whether an object is still as an act left it: the same incarnation, the fields that the act set with that value, the
+others as they were before it, and a version that nobody else moved on.
+
+After a deletion, nothing stands under its key. Undoing asks this before it takes anything back, and a canary before the
+rest of a plan goes on. What can't be told is never taken for "as it was left".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from fullcount.compiler.catalog import Effect
+from fullcount.compiler.program import Inventory
+from fullcount.compiler.values import Cell, FieldState, Row, Value, present
+from fullcount.runtime.act.calls import Calls
+from fullcount.runtime.act.recheck import Planned, fields_to_read
+from fullcount.runtime.connectors.base import Existence, SourceError, SourceReader
+from fullcount.runtime.store.views import LedgerEntry
+
+
+class Aftereffect(StrEnum):
+    """What became of an object since the act."""
+
+    AS_LEFT = "as_left"
+    GONE = "gone"
+    CHANGED = "changed"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Aftermath:
+    """What became of it, in words, and what was read of it; nothing was after a deletion."""
+
+    left: Aftereffect
+    detail: str = ""
+    live: Row = field(default_factory=dict)
+
+
+_NOT_GIVEN = Cell(FieldState.NOT_REQUESTED, None)
+
+
+async def aftermath(
+    reader: SourceReader, acted: Calls, base: Inventory, planned: Planned, entry: LedgerEntry
+) -> Aftermath:
+    """Read the object and compare. `acted` makes the calls of the act, `entry` is what the ledger holds of it."""
+    if entry.parameters is None:
+        return Aftermath(Aftereffect.UNKNOWN, "the record of the act does not say what was done")
+    before = acted.expected(entry.parameters)
+    call = acted.recorded(planned, entry.parameters, "")
+    written = acted.written(call.arguments)
+    wanted = tuple(dict.fromkeys((*fields_to_read(base), *written)))
+    try:
+        reading = await reader.read(call.resource, planned.key, wanted)
+    except SourceError as error:
+        return Aftermath(Aftereffect.UNKNOWN, f"the object could not be read: {error.reason.code}")
+    deleted = acted.operation.effect is Effect.DELETE
+    match reading.existence:
+        case Existence.UNKNOWN:
+            return Aftermath(Aftereffect.UNKNOWN, "the source does not tell whether the object is there")
+        case Existence.GONE if not deleted:
+            return Aftermath(Aftereffect.GONE, "the object is no longer there")
+        case Existence.FOUND if deleted:
+            return Aftermath(Aftereffect.CHANGED, "an object stands under its key again")
+        case _:
+            pass
+    if deleted:
+        return Aftermath(Aftereffect.AS_LEFT)
+    return _compared(base, before, written, {name: reading.cells.get(name, _NOT_GIVEN) for name in wanted})
+
+
+def _compared(base: Inventory, before: Row, written: Mapping[str, Value], live: Row) -> Aftermath:
+    name = base.incarnation
+    if name is not None:
+        if live[name].state is not FieldState.PRESENT or name not in before:
+            return Aftermath(
+                Aftereffect.UNKNOWN, f"`{name}` is not known, so this may be another object under the same key"
+            )
+        if live[name] != before[name]:
+            return Aftermath(Aftereffect.CHANGED, f"another object under the same key: `{name}` differs")
+    for name, value in written.items():
+        if live[name].state not in (FieldState.PRESENT, FieldState.ABSENT):
+            return Aftermath(Aftereffect.UNKNOWN, f"`{name}` is not known: {live[name].state}")
+        if live[name] != present(value):
+            return Aftermath(Aftereffect.CHANGED, f"`{name}` was changed after the act")
+    version = base.version
+    for name in (n for n in before if n not in written and n != version and n in live):
+        if live[name].state not in (FieldState.PRESENT, FieldState.ABSENT):
+            return Aftermath(Aftereffect.UNKNOWN, f"`{name}` is not known: {live[name].state}")
+        if live[name] != before[name]:
+            return Aftermath(Aftereffect.CHANGED, f"`{name}` was changed after the act")
+    if version is not None and version in before and not _one_step(before[version], live.get(version)):
+        return Aftermath(Aftereffect.CHANGED, f"`{version}` moved on: somebody wrote to the object after the act")
+    return Aftermath(Aftereffect.AS_LEFT, live=live)
+
+
+def _one_step(before: Cell, live: Cell | None) -> bool:
+    """Whether a version is where the act alone would have left it: moved by one step at most, where it counts steps."""
+    if live is None or not isinstance(before.value, int) or not isinstance(live.value, int):
+        return True  # not a counter: the fields themselves were compared
+    return live.value - before.value in (0, 1)

@@ -1,0 +1,48 @@
+"""`canary N then wait D`: refused where it shows nothing or never lets the rest be done."""
+
+from __future__ import annotations
+
+import pytest
+from tests.support.compiling import codes, only, underlined, with_rule, workflow
+
+from fullcount.compiler.program import Canary
+
+PLAIN = with_rule("a.locked")
+UNDO = "undo directory.update(id: a.id, locked: false)"
+MINUTE = 60_000_000
+
+
+def acting(clause: str, text: str = PLAIN) -> str:
+    return text.replace(UNDO, f"{UNDO}\n    {clause}")
+
+
+@pytest.mark.parametrize(
+    ("clause", "code"),
+    [
+        ("canary 0 then wait 15m", "FC541"),
+        ("canary 5 then wait 0m", "FC541"),
+        ("canary 5 then wait 1h", "FC542"),
+        ("canary 5 then wait 2d", "FC542"),
+    ],
+)
+def test_a_canary_of_nothing_or_one_that_waits_too_long_is_refused(clause, code):
+    """The base of this workflow may be an hour old."""
+    text = acting(clause)
+    assert (only(text).code, underlined(text)) == (code, clause)
+
+
+def test_the_wait_is_held_against_every_inventory_that_the_rule_uses_and_against_the_approval():
+    """Whatever runs out first."""
+    text = acting("canary 5 then wait 45m", with_rule('no people as p where (p.id == a.owner else "")'))
+    text = text.replace('(p.id == a.owner else "")', "(p.id == a.team)")
+    assert codes(text) == []
+    stale = text.replace("verify people { complete, fresh within 24h }", "verify people { complete, fresh within 30m }")
+    assert "the evidence of `people` stays fresh" in only(stale).message
+    short = text.replace("expires after 3d", "expires after 40m")
+    assert "its approval lives" in only(short).message
+
+
+def test_a_canary_is_kept_in_the_program():
+    """Count and microseconds."""
+    assert workflow(acting("canary 5 then wait 15m")).acts[0].canary == Canary(5, 15 * MINUTE)
+    assert workflow(PLAIN).acts[0].canary is None
