@@ -11,7 +11,7 @@ an imported file comes from a loader.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fullcount.compiler import program
 from fullcount.compiler.approvals import check_approvals, unique_acts, warn_one_approver, warn_too_few_people
@@ -25,7 +25,7 @@ from fullcount.compiler.environment import Context
 from fullcount.compiler.expressions import Checker
 from fullcount.compiler.imports import Loader, gather, no_files
 from fullcount.compiler.library import Library, read_library
-from fullcount.compiler.names import resolve_names, unique
+from fullcount.compiler.names import resolve_names, said_in_two_files, unique
 from fullcount.compiler.promises import read_promises
 from fullcount.compiler.protections import Protections, check_protections, protect_workflow, refuse_strays
 from fullcount.compiler.report import error
@@ -42,11 +42,15 @@ from fullcount.dsl.source import Source
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What a compilation gives: a program, or None if a finding is an error. `sources` are the texts by name."""
+    """What a compilation gives: a program, or None if a finding is an error. `sources` are the texts by name.
+
+    `declared` are the names of the file's workflows, checked or not, as they stand there.
+    """
 
     program: program.Program | None
     diagnostics: Diagnostics
     sources: Mapping[str, Source]
+    declared: tuple[tree.Name, ...] = ()
 
 
 def compile_source(
@@ -71,7 +75,7 @@ def compile_source(
         for finding in protections.diagnostics:
             sink.add(finding)
     if file is None or sink.has_errors:
-        return Compiled(None, sink, sources)
+        return Compiled(None, sink, sources, () if file is None else _names(file.workflows))
 
     # shared names: what this file and the files it imports declare for every workflow
     files = gather(source, file, loader, sink)
@@ -95,7 +99,25 @@ def compile_source(
         for workflow in unique(file.workflows, "workflow", sink)
     ]
     found = allow(source, file.comments, sink)
-    return Compiled(_program(made, protections, found), found, files.sources)
+    return Compiled(_program(made, protections, found), found, files.sources, _names(file.workflows))
+
+
+def compiled_together(files: Sequence[Compiled]) -> list[Compiled]:
+    """Return the files of one workspace with what is wrong between them: each workflow has a name of its own."""
+    first: dict[str, tuple[tree.Name, Compiled]] = {}
+    together: list[Compiled] = []
+    for each in files:
+        for name in each.declared:
+            there, other = first.setdefault(name.text, (name, each))
+            if other is not each:
+                said_in_two_files(name, there, each.diagnostics)
+                each = replace(each, program=None, sources={**other.sources, **each.sources})
+        together.append(each)
+    return together
+
+
+def _names(workflows: Sequence[tree.Workflow]) -> tuple[tree.Name, ...]:
+    return tuple(workflow.name for workflow in workflows)
 
 
 def _program(

@@ -67,7 +67,7 @@ async def test_an_expired_approval_carries_no_act(tmp_path):
     stage.world.clock.advance(4 * 86_400)
     report = await stage.apply(plan)
     assert report.exit is Exit.REFUSED_BY_POLICY
-    assert report.stopped_by.code == "FC752"
+    assert report.stopped_by.code == "FC708"
     assert stage.source.effects == []
 
 
@@ -123,7 +123,7 @@ async def test_a_superseded_plan_is_stale_although_it_was_approved(tmp_path):
     await stage.plan()
     report = await stage.apply(old)
     assert report.exit is Exit.STALE
-    assert report.stopped_by.code == "FC753"
+    assert report.stopped_by.code == "FC710"
     assert stage.source.effects == []
 
 
@@ -201,7 +201,7 @@ async def test_a_plan_over_its_cap_is_not_applied(tmp_path, limit):
     stage = Stage(tmp_path, Orphans(limit=limit))
     plan = await stage.plan()
     report = await stage.apply(plan)
-    assert (report.exit, report.stopped_by.code) == (Exit.REFUSED_BY_POLICY, "FC759")
+    assert (report.exit, report.stopped_by.code) == (Exit.REFUSED_BY_POLICY, "FC711")
     assert stage.source.effects == []
 
 

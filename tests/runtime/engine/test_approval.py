@@ -23,7 +23,7 @@ def test_apply_without_an_approval_waits_and_does_nothing(bench):
     before = bench.target()
     ended = bench.run("apply", planned["plan_id"], "--json")
     assert ended.exit == WAITING
-    assert [f["code"] for r in ended.json["refusals"] for f in r["findings"]] == ["FC750"]
+    assert [f["code"] for r in ended.json["refusals"] for f in r["findings"]] == ["FC707"]
     assert bench.target() == before
     assert "intents" not in bench.journal()
 

@@ -184,7 +184,7 @@ def test_an_act_does_not_start_without_the_approval_that_the_workflow_asks_for(s
     """No approval, an expired one, too few people, another role, or authors among them: not approved."""
     quorum = QuorumModel(count=2, role="iam-admin", not_by_author=True)
     wanted = Approved(proposal="disable", quorums=(quorum,), expires=HOUR)
-    assert codes(unmet(wanted, status, AT)) == ["FC750"]
+    assert codes(unmet(wanted, status, AT)) == ["FC707"]
     assert unmet(wanted, Status(), AT) == ()
 
 

@@ -56,7 +56,6 @@ from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.plan import tables
-from fullcount.runtime.plan.build import SPILL
 from fullcount.runtime.plan.floors import Borders, borders
 from fullcount.runtime.store.views import ActKind, Fence, LedgerEntry, OutcomeEntry, PlanState, RunKind
 
@@ -287,7 +286,7 @@ def _borders(
         (digest,) = {c.snapshot_digest for c in document.certificates if c.inventory == proposal.inventory}
         relation = tables.parquet(context.snapshots.path(digest), complete=False)
         without = [item.planned.key for item in items.values()]
-        with tables.session(context.snapshots.root / SPILL) as connection:
+        with tables.session(context.snapshots.root / tables.SPILL) as connection:
             return [
                 borders(connection, context.workflow, proposal, keep, relation, bindings, without)
                 for keep in proposal.keeps

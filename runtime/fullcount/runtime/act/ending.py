@@ -31,9 +31,6 @@ _EXITS: Mapping[Ground, Exit] = {
 }
 _EXITS_BY_CODE: Mapping[str, Exit] = {
     "FC707": Exit.WAITING_FOR_APPROVAL,
-    "FC710": Exit.STALE,
-    "FC721": Exit.STALE,
-    "FC750": Exit.WAITING_FOR_APPROVAL,
     "FC764": Exit.ERROR,
     "FC765": Exit.ERROR,
     "FC777": Exit.ERROR,
@@ -131,7 +128,7 @@ def _exit(report: ApplyReport, ended: Ended) -> Exit:
 def as_invalid(report: ApplyReport) -> ApplyReport:
     """Return the report of a run whose sums do not hold."""
     finding = Finding(
-        code="FC771",
+        code="FC741",
         message="the outcomes of the objects do not add up to the plan, so this record can't be relied on",
         ways_on=("run `fullcount verify`, and keep the store as it is",),
     )

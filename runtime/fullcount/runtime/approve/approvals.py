@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from fullcount.compiler.program import Approval
 from fullcount.runtime.approve.electorate import Electorate, resolve
@@ -79,6 +80,24 @@ def give(
         electorate,
     )
     return _status(plan, electorate, round_)
+
+
+def strike(
+    store: Store,
+    plan: StoredPlan,
+    approval: Approval,
+    roles: Mapping[str, Sequence[str]],
+    person: Person,
+    keys: Sequence[tuple[Any, ...]],
+    because: str | None = None,
+) -> StoredPlan:
+    """Strike rows from a plan and return the plan that takes its place, with nobody's approval yet.
+
+    Whoever has a role that may approve can do it, also an author: it only takes away from what they proposed. Raises
+    `ApprovalRefused`, `NotListed`, `PlanRefused`, `PlanStale`, `PlanNotFound`.
+    """
+    _electorate(plan, approval, roles).check_member(person)
+    return store.strike_plan(plan.document.plan_id, keys, person, because)
 
 
 def status(store: Store, plan: StoredPlan, approval: Approval, roles: Mapping[str, Sequence[str]]) -> ApprovalStatus:

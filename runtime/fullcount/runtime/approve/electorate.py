@@ -60,6 +60,14 @@ class Electorate:
             help=f"it can be approved by {self.who()}; {_WORKSPACE}",
         )
 
+    def check_member(self, person: Person) -> None:
+        """Raise `ApprovalRefused` unless this person has one of the roles, author or not."""
+        if not any(person.uid in seat.members for seat in self.seats):
+            roles = ", ".join(f"`{seat.quorum.role}`" for seat in self.seats)
+            raise ApprovalRefused(
+                "FC701", f"{person} is not a member of {roles}, so they can't strike rows either", help=_WORKSPACE
+            )
+
     def tally(self, uids: frozenset[int]) -> Tally:
         """Return whether these people fill every seat of every quorum, and which of them were needed."""
         filled = self.fill(uids)

@@ -23,9 +23,11 @@ from fullcount.runtime.journal.entry import Head
 from fullcount.runtime.plan.digest import short_digest
 from fullcount.runtime.plan.next_steps import next_steps
 from fullcount.runtime.plan.review import AppliedView, QuorumView, ReviewStatus
+from fullcount.runtime.plan.summary import NAMED
 from fullcount.runtime.plan.text import render_plan
 from fullcount.runtime.plan.text_outcome import NOT_DONE, render_applied, render_refusal
 from fullcount.runtime.store.views import StoredPlan
+from fullcount.runtime.text import wrapped
 
 ATTENTION = 12
 """How many objects that went another way than planned, or had changed, are listed one by one."""
@@ -123,6 +125,27 @@ def approval_report(plan: StoredPlan, approval: ApprovalStatus | None) -> Render
             lines.append(f"  it can't be completed as the roles are: {approval.unreachable}")
         if approval.ended_because is not None:
             lines.append(f"  {approval.ended_because}")
+    return Text("\n".join(lines))
+
+
+def strike_report(old: StoredPlan, new: StoredPlan) -> RenderableType:
+    """Return what a strike came to: who is left alone, and that the rest is a new plan."""
+    document = new.document
+    left = {row.key for row in document.rows}
+    struck = [row.key for row in old.document.rows if row.key not in left]
+    named = ", ".join(fmt.key(key, 60) for key in struck[:NAMED])
+    more = "" if len(struck) <= NAMED else f", {fmt.count(len(struck) - NAMED)} more"
+    of = f"{fmt.count(len(struck))} of {fmt.counted(len(old.document.rows), 'object')}"
+    lines = [
+        f"STRUCK  {of}; {fmt.count(len(left))} left in the new plan, which nobody has approved yet",
+        wrapped("  struck    ", f"{named}{more}"),
+        f"  digest    {short_digest(document.digest)}   plan {document.plan_id}",
+        f"  replaces  {old.document.plan_id}, with every approval that was given to it",
+        f"  look      fullcount show {document.plan_id}",
+    ]
+    if len(left) > 0:
+        lines.append(f"  next      fullcount approve {document.plan_id}")
+    lines.append("  note      the next run selects them again; to keep them, put them on an exemption list")
     return Text("\n".join(lines))
 
 

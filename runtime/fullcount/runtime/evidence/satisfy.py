@@ -224,4 +224,4 @@ def _anew(evidence: Produced) -> str:
 
 def _not_approved(message: str, evidence: Produced) -> Finding:
     plan = evidence.plan_id if isinstance(evidence, OfAPlan) else "PLAN"
-    return Finding(code="FC750", message=message, ways_on=(f"see who is missing   fullcount show {plan}",))
+    return Finding(code="FC707", message=message, ways_on=(f"see who is missing   fullcount show {plan}",))

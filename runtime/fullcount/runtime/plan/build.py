@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any
 
 from fullcount.compiler import program
 from fullcount.compiler.document import program_digest, workflow_to_document
@@ -45,10 +45,8 @@ from fullcount.runtime.plan.exempt import exemptions_of, unused_notes
 from fullcount.runtime.plan.phrase import call_phrase, phrase
 from fullcount.runtime.plan.risk import Assessor
 from fullcount.runtime.plan.sensitivity import sensitivity
+from fullcount.runtime.plan.strike import struck_reasons
 from fullcount.runtime.workspace.exemptions import Exemption
-
-SPILL: Final = ".work"
-"""The folder under the snapshots in which a session may spill."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +85,7 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
     exempt = exemptions_of(workflow, proposal, inputs.exemptions, now.date())
     relations = relations_of(workflow, proposal, inputs.envelopes, inputs.snapshots)
     _fits(inputs)
-    with tables.session(inputs.snapshots.root / SPILL) as connection:
+    with tables.session(inputs.snapshots.root / tables.SPILL) as connection:
         evaluation = Evaluation(connection, workflow, proposal, relations, bindings, exempt.holding)
         counts = evaluation.counts()
         rows, without_call = _rows(inputs, evaluation)
@@ -168,6 +166,7 @@ def _rows(inputs: PlanInputs, evaluation: Evaluation) -> tuple[tuple[PlanRow, ..
         inputs.bindings,
         reversible=call is None or call.reversible,
         seen=None if previous is None else frozenset(_hashable(row.key) for row in previous.rows),
+        struck={} if previous is None else {_hashable(key): why for key, why in struck_reasons(previous).items()},
     )
     rows: list[PlanRow] = []
     without_call: list[UndecidedRow] = []

@@ -24,7 +24,7 @@ from pydantic import BaseModel
 
 from fullcount.runtime.evidence.envelope import Wire
 from fullcount.runtime.plan.caps import effective_cap, written_percent
-from fullcount.runtime.plan.document import CLOCK_PARTS, KeptGroup, PlanDocument, PlanRow, UndecidedRow
+from fullcount.runtime.plan.document import CLOCK_PARTS, STRUCK, KeptGroup, PlanDocument, PlanRow, UndecidedRow
 
 COMMENTARY: Final = frozenset({"sensitivity", "since"})
 """Top-level parts that say something about the facts at one instant."""
@@ -268,7 +268,10 @@ def _listed(doc: PlanDocument) -> list[str]:
         if said != found:
             wrong.append(f"the sums speak of {said} {name}, the plan lists {found}")
     seen: set[bytes] = set()
-    for key in (*(row.key for row in doc.rows), *(row.key for row in doc.undecided)):
+    struck = [group for group in doc.kept if group.reason.startswith(STRUCK)]
+    wrong += [f"not every object is named that was {g.reason}" for g in struck if g.count != len(g.examples)]
+    named = (key for group in struck for key in group.examples)
+    for key in (*(row.key for row in doc.rows), *(row.key for row in doc.undecided), *named):
         name_bytes = canonical_bytes(key)
         if name_bytes in seen:
             wrong.append(f"the object `{', '.join(map(str, key))}` is listed twice")

@@ -14,13 +14,13 @@ from fullcount.runtime.evidence.refusal import Finding
 
 PLAN_ANEW: Final = frozenset(
     {
-        "FC710", "FC711", "FC712", "FC752", "FC753", "FC754", "FC756", "FC757", "FC758", "FC759", "FC761", "FC764",
+        "FC708", "FC710", "FC711", "FC712", "FC756", "FC757", "FC758", "FC759", "FC761", "FC764",
         "FC768", "FC772",
     }
 )  # fmt: skip
 """Causes that stay: the same plan can't be gone on with, or what is to be done about them is another plan."""
 
-INVALID: Final = "FC771"
+INVALID: Final = "FC741"
 """Sums that do not hold: nothing is to be done with the plan at all before somebody has looked."""
 
 _SAID_BY_GOING_ON: Final = frozenset({"FC765"})

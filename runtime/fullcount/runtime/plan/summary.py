@@ -18,11 +18,22 @@ from fullcount.runtime import format as fmt
 from fullcount.runtime.connectors.base import TARGET_FACTS
 from fullcount.runtime.evidence.codes import WARNING_TEXT
 from fullcount.runtime.evidence.envelope import Envelope
+from fullcount.runtime.evidence.wording import unusable_fields
 from fullcount.runtime.plan.digest import short_digest
-from fullcount.runtime.plan.document import CertificateDoc, FloorDoc, PlanDocument, PlanRow, ProtectionDoc
+from fullcount.runtime.plan.document import (
+    CertificateDoc,
+    FloorDoc,
+    KeptGroup,
+    PlanDocument,
+    PlanRow,
+    ProtectionDoc,
+)
 from fullcount.runtime.plan.review import QuorumView, ReviewStatus
+from fullcount.runtime.plan.strike import struck_groups
 from fullcount.runtime.text import one_line, plain
 
+NAMED = 12
+"""How many objects of a group are named on screens."""
 KEY_WIDTH = 60
 """Longer keys are shortened in the middle on screens; the CSV has them whole."""
 VALUE_WIDTH = 60
@@ -58,6 +69,8 @@ class EvidenceLine:
     """The affirmative sign of the end that was seen."""
     warnings: tuple[str, ...]
     """Warnings that would have blocked the act, had the workflow not accepted them."""
+    refused: tuple[str, ...]
+    """Fields that could not be taken of some objects."""
     notices: tuple[str, ...]
     """Everything else that the source had to say."""
 
@@ -116,6 +129,8 @@ class Summary:
     since: str | None
     undecided: tuple[Group, ...]
     kept: tuple[Group, ...]
+    struck: tuple[str, ...]
+    """Which objects reviewers took out."""
     protections: tuple[ProtectionLine, ...]
     floors: tuple[FloorLine, ...]
     rule: str
@@ -150,8 +165,10 @@ def summarise(doc: PlanDocument, status: ReviewStatus, rows: int | None = None) 
         since=_since(doc),
         undecided=undecided_groups(doc),
         kept=tuple(
-            Group(plain(g.reason), g.count, tuple(fmt.key(key, KEY_WIDTH) for key in g.examples)) for g in doc.kept
+            Group(plain(g.reason), g.count, tuple(fmt.key(key, KEY_WIDTH) for key in g.examples[:NAMED]))
+            for g in doc.kept
         ),
+        struck=tuple(_struck(doc, group) for group in struck_groups(doc)),
         protections=tuple(_protection(each) for each in doc.protections),
         floors=tuple(_floor(each) for each in doc.floors),
         rule=one_line(doc.rule),
@@ -298,6 +315,7 @@ def evidence_lines(doc: PlanDocument) -> list[EvidenceLine]:
             facts=tuple(_facts(held, envelopes.get(held.inventory), doc.created_at)),
             end=plain(held.end_marker),
             warnings=tuple(plain(warning) for warning in held.accepted_warnings),
+            refused=tuple(_refused(envelopes.get(held.inventory))),
             notices=tuple(_notices(envelopes.get(held.inventory))),
         )
         for held in doc.certificates
@@ -318,6 +336,10 @@ def _facts(held: CertificateDoc, envelope: Envelope | None, at: datetime) -> lis
         else:
             facts.append(plain(claim))
     return facts
+
+
+def _refused(envelope: Envelope | None) -> list[str]:
+    return [] if envelope is None else [plain(text) for text in unusable_fields(envelope)]
 
 
 def _notices(envelope: Envelope | None) -> list[str]:
@@ -351,6 +373,13 @@ def _since(doc: PlanDocument) -> str | None:
         f"since {fmt.moment(doc.since.created_at)}{then}:"
         f" {'+' if new > 0 else ''}{fmt.count(new)} new, {'-' if gone > 0 else ''}{fmt.count(gone)} gone"
     )
+
+
+def _struck(doc: PlanDocument, group: KeptGroup) -> str:
+    named = ", ".join(fmt.key(key, KEY_WIDTH) for key in group.examples[:NAMED])
+    rest = group.count - NAMED
+    more = f", {fmt.count(rest)} more (fullcount show {plain(doc.plan_id)} --json)" if rest > 0 else ""
+    return f"{named}{more}"
 
 
 def undecided_groups(doc: PlanDocument) -> tuple[Group, ...]:

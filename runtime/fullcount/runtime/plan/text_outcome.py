@@ -17,13 +17,14 @@ from fullcount.runtime import format as fmt
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.evidence.envelope import Envelope, Status
 from fullcount.runtime.evidence.refusal import Finding, Ground, Need, Prevented, Refusal
+from fullcount.runtime.evidence.wording import unusable_fields
 from fullcount.runtime.plan.layout import BLANK, FAINT, labelled, stacked, verdict_line
 from fullcount.runtime.plan.review import AppliedView
 from fullcount.runtime.plan.summary import Tone
 from fullcount.runtime.text import plain
 
 _WORDS: Final = {Ground.EVIDENCE: "REFUSED", Ground.POLICY: "REFUSED BY POLICY", Ground.STALE: "STALE"}
-_UNAPPROVED: Final = "FC750"
+_UNAPPROVED: Final = "FC707"
 NOT_PROPOSED: Final = "nothing was proposed, nothing can be approved"
 NOT_DONE: Final = "nothing was done"
 _NOUNS: Final = {
@@ -71,6 +72,11 @@ def render_refusal(
     for envelope in sorted(envelopes, key=lambda e: e.complete):
         mine = [finding for finding in found if finding.inventory == envelope.inventory]
         blocks.append(_inventory(envelope, at, refused=len(mine) > 0))
+        unusable: list[tuple[str, RenderableType]] = [
+            ("", Text(plain(text), style="yellow")) for text in unusable_fields(envelope)
+        ]
+        if len(unusable) > 0:
+            blocks.append(labelled(unusable, indent=4, width=22))
         blocks.append(_findings(mine, named=True))
     shown = {envelope.inventory for envelope in envelopes}
     others = [finding for finding in found if finding.inventory not in shown]

@@ -30,8 +30,16 @@ class StoreUnavailable(StoreError):
     """The database can't be opened, read or written."""
 
 
+class StoreMissing(StoreUnavailable):
+    """There is no store to read."""
+
+
 class StoreTooNew(StoreError):
     """The database was written by a newer version."""
+
+
+class StoreTooOld(StoreError):
+    """The database has the tables of an older version, and was opened to read."""
 
 
 class PlanNotFound(StoreError):
