@@ -182,13 +182,13 @@ def compiled_workflows(path: Path, workspace: Workspace) -> tuple[tuple[Workflow
 
     Raises `MistakesError` after showing the mistakes; `WorkspaceError`.
     """
-    import typer
+    import click
 
     from fullcount.dsl.render import render
 
     compiled = compile_file(path, workspace)
     if compiled.program is None:
-        typer.echo(render(compiled.diagnostics, compiled.sources, color=False), err=True)
+        click.echo(render(compiled.diagnostics, compiled.sources, color=False), err=True)
         raise MistakesError(path)
     return compiled.program.workflows, compiled.sources
 

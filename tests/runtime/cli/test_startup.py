@@ -56,6 +56,15 @@ def test_light_commands_load_nothing_heavy(bench, arguments, code):
     assert HEAVY & set(modules) == set()
 
 
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], []], ids=lambda words: " ".join(words))
+def test_what_the_program_says_of_itself_needs_no_verb_and_no_library(bench, arguments):
+    """`--version` and `--help` are answered from a table: neither the verbs nor what they are made with is loaded."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *arguments], env=environment(), capture_output=True, text=True, check=True
+    )
+    assert {"click", "lark", "inspect"} & set(json.loads(done.stderr)[1]) == set()
+
+
 def test_check_connects_to_nothing_and_makes_no_store(bench):
     """`check` needs fullcount.toml and the files, not the databases that they speak of."""
     for name in ("directory.db", "hr.db"):

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from fullcount.runtime.cli.options import AsJson, WorkflowFile, WorkflowName
+from fullcount.runtime.cli import options
 
 
 class Format(StrEnum):
@@ -20,13 +19,15 @@ class Format(StrEnum):
     JSON = "json"
 
 
-def graph(
-    file: WorkflowFile,
-    workflow: WorkflowName = None,
-    form: Annotated[Format, typer.Option("--format", help="How to draw.")] = Format.MERMAID,
-    as_json: AsJson = False,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to a file, not the screen.")] = None,
-) -> None:
+@options.command()
+@options.workflow_file
+@options.workflow_name
+@click.option(
+    "--format", "form", type=click.Choice(Format, case_sensitive=False), default="mermaid", help="How to draw."
+)
+@options.as_json
+@click.option("--output", "-o", type=options.PATH, help="Write to a file, not the screen.")
+def graph(file: Path, workflow: str | None, form: Format, as_json: bool, output: Path | None) -> None:
     """Print the stages and what each edge requires."""
     from fullcount.compiler import graph_render
     from fullcount.compiler.graph import build_graph
@@ -46,6 +47,6 @@ def graph(
     else:
         text = graph_render.to_mermaid(stages)
     if output is None:
-        typer.echo(text)
+        click.echo(text)
     else:
         write_file(output, text, as_json=as_json)
