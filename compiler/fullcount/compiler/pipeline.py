@@ -11,7 +11,6 @@ an imported file comes from a loader.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from fullcount.compiler import program
 from fullcount.compiler.approvals import check_approvals, unique_acts, warn_one_approver
@@ -35,6 +34,7 @@ from fullcount.compiler.suppressions import allow
 from fullcount.compiler.unused import warn_unused
 from fullcount.compiler.windows import check_windows
 from fullcount.dsl import tree
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.diagnostics import Diagnostics
 from fullcount.dsl.parser import parse
 from fullcount.dsl.source import Source

@@ -7,12 +7,12 @@ what was meant. Recursion is bounded by `MAX_DEPTH`, so that no input can exhaus
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from lark import Token, Tree
 
 from fullcount.dsl import literals, tree
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.diagnostics import Diagnostic, Diagnostics, Edit, Fix, Label
 from fullcount.dsl.keywords import NULL_WORDS, OPERATORS, RESERVED
 from fullcount.dsl.source import Source, Span

@@ -6,11 +6,11 @@ A part of `builder.py`, with its ways of reading amounts and paths.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from lark import Token
 
 from fullcount.dsl import tree
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.expressions import ExpressionBuilder, Node, Reporter, subtrees, token_at, tokens
 from fullcount.dsl.keywords import EXAMPLES
 

@@ -7,7 +7,6 @@ half of a workflow. Warnings alone do not hold the tree back.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any, Final
 
 from lark import Token, Tree
@@ -16,6 +15,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedToken
 from fullcount.dsl import tables, tree
 from fullcount.dsl.builder import Builder
 from fullcount.dsl.characters import clean
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.diagnostics import Diagnostics
 from fullcount.dsl.failure import Failure
 from fullcount.dsl.source import Source, Span

@@ -8,11 +8,11 @@ nearest place that keeps their order.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 from lark import Token, Tree
 
 from fullcount.dsl import tree
+from fullcount.dsl.dataclass import dataclass, field
 
 Node = Tree[Token]
 Child = Node | Token

@@ -10,11 +10,11 @@ Every token is written once and in its order; only a comma after the last entry 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from lark import Token
 
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.fmt.comments import Child, Comments, Node, Own, first, last, start
 from fullcount.dsl.fmt.document import Blank, Break, Choice, Doc, Line, Nest, Note, group
 from fullcount.dsl.fmt.words import space, spelled
