@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from lark import Token
-
 from fullcount.dsl import tree
 from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.expressions import ExpressionBuilder, Node, Reporter, subtrees, token_at, tokens
 from fullcount.dsl.keywords import EXAMPLES
+from fullcount.dsl.parse_tree import Token
 
 
 @dataclass(frozen=True, slots=True)
