@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fullcount.dsl.diagnostics import Diagnostic, Diagnostics
     from fullcount.dsl.output.places import Root
     from fullcount.dsl.source import Source
-    from fullcount.runtime.workspace import Workspace
+    from fullcount.runtime.workspace import Premises
 
 FIRES_SHOWN = 5
 
@@ -61,13 +61,13 @@ class _Checked:
 def check(paths: tuple[Path, ...], form: Format | None, as_json: bool, fix: bool, unsafe_fixes: bool) -> None:
     """Compile workflows and report every mistake. Connects to nothing."""
     from fullcount.runtime.workflow_files import places_of, workflow_files
-    from fullcount.runtime.workspace import Workspace
+    from fullcount.runtime.workspace import Premises
 
     if as_json and form not in {None, Format.JSON}:
         raise NotUnderstoodError("FC699", f"`--json` and `--format {form}` are two forms", help="choose one of them")
     if unsafe_fixes and not fix:
         raise NotUnderstoodError("FC699", "`--unsafe-fixes` changes nothing by itself", help="add `--fix`")
-    workspace = Workspace.load(Path.cwd())
+    workspace = Premises.known(Path.cwd())
     files = workflow_files(paths or places_of(workspace))
     results = [_check(path, workspace, fix=fix, unsafe=unsafe_fixes) for path in files]
     failed = any(each.compiled.diagnostics.has_errors for each in results)
@@ -76,7 +76,7 @@ def check(paths: tuple[Path, ...], form: Format | None, as_json: bool, fix: bool
     raise click.exceptions.Exit(int(Exit.ERROR if failed else Exit.DONE))
 
 
-def _check(path: Path, workspace: Workspace, *, fix: bool, unsafe: bool) -> _Checked:
+def _check(path: Path, workspace: Premises, *, fix: bool, unsafe: bool) -> _Checked:
     from fullcount.runtime.workflow_files import compile_text, replace_text, source_of
 
     source = source_of(path, workspace)

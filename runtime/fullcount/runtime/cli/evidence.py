@@ -22,9 +22,9 @@ def evidence(file: Path, workflow: str | None, as_json: bool) -> None:
     from fullcount.runtime.understand.evidence_of import evidence_of
     from fullcount.runtime.understand.evidence_text import evidence_json, evidence_lines
     from fullcount.runtime.workflow_files import compiled_workflow, compiled_workflows
-    from fullcount.runtime.workspace import Workspace
+    from fullcount.runtime.workspace import Premises
 
-    workspace = Workspace.load(Path.cwd())
+    workspace = Premises.known(Path.cwd())
     if workflow is None:
         chosen, sources = compiled_workflows(file, workspace)
     else:

@@ -63,9 +63,9 @@ def fmt(paths: tuple[Path, ...], check: bool, diff: bool, as_json: bool) -> None
 
 def _places() -> list[Path]:
     from fullcount.runtime.workflow_files import places_of
-    from fullcount.runtime.workspace import Workspace
+    from fullcount.runtime.workspace import Premises
 
-    return places_of(Workspace.load(Path.cwd()))
+    return places_of(Premises.known(Path.cwd()))
 
 
 def _say(results: list[_Result], *, written: bool, with_diff: bool) -> None:

@@ -33,9 +33,9 @@ def graph(file: Path, workflow: str | None, form: Format, as_json: bool, output:
     from fullcount.compiler.graph import build_graph
     from fullcount.runtime.cli.screen import write_file
     from fullcount.runtime.workflow_files import compiled_workflow
-    from fullcount.runtime.workspace import Workspace
+    from fullcount.runtime.workspace import Premises
 
-    workspace = Workspace.load(Path.cwd())
+    workspace = Premises.known(Path.cwd())
     chosen, sources = compiled_workflow(file, workspace, workflow)
     stages = build_graph(chosen, sources)
     if as_json or form is Format.JSON:

@@ -14,14 +14,13 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 
 from fullcount.compiler.catalog import StaticCatalog
 from fullcount.runtime.connectors.base import Connector
-from fullcount.runtime.connectors.registry import UnknownConnectorError, connector_named
-from fullcount.runtime.workspace.errors import SettingError, WorkspaceError, did_you_mean, from_validation
+from fullcount.runtime.connectors.registry import UnknownConnectorError, connector_named, is_built_in
+from fullcount.runtime.workspace.errors import SettingError, WorkspaceError, did_you_mean
 from fullcount.runtime.workspace.exemptions import Exemption, read_exemptions
 from fullcount.runtime.workspace.freezes import Freeze, FreezeEntry, FreezeFile
-from fullcount.runtime.workspace.protections import ProtectionFiles
+from fullcount.runtime.workspace.premises import FILE_NAME, Premises, find, read
 from fullcount.runtime.workspace.secrets import ROOT, DatabaseUrl, RootedPath
-
-FILE_NAME = "fullcount.toml"
+from fullcount.runtime.workspace.validation import from_validation
 
 _WORD = r"^[A-Za-z_][A-Za-z0-9_]*$"
 
@@ -60,7 +59,7 @@ class _File(BaseModel):
     freeze: list[FreezeEntry] = []
 
 
-class Workspace:
+class Workspace(Premises):
     """One checked `fullcount.toml`. Nothing of it changes after loading, except that exemption lists, protections and
     freezes are read anew.
     """
@@ -68,8 +67,8 @@ class Workspace:
     def __init__(
         self, root: Path, seen_from: Path, file: _File, sources: Mapping[str, tuple[Connector, BaseModel]]
     ) -> None:
-        self._root = root
-        self._seen_from = seen_from
+        resources = {name: connector.resources(name, config) for name, (connector, config) in sources.items()}
+        super().__init__(root, seen_from, StaticCatalog(resources, tuple(file.exemptions), tuple(file.roles)))
         self._file = file
         self._sources = sources
 
@@ -79,11 +78,14 @@ class Workspace:
 
         Raises `WorkspaceError`: FC601 if there is none, FC602-FC607 for what is wrong with it.
         """
-        path = _find(start)
+        path = find(start)
+        return cls.parse(path, read(path), start)
+
+    @classmethod
+    def parse(cls, path: Path, content: bytes, start: Path) -> Self:
+        """Check the content of a `fullcount.toml`; files are named as seen from `start`. Raises `WorkspaceError`."""
         try:
-            document = tomllib.loads(path.read_bytes().decode())
-        except OSError as error:
-            raise WorkspaceError("FC602", f"`{path}` can't be read: {error.strerror}") from None
+            document = tomllib.loads(content.decode())
         except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise WorkspaceError("FC602", f"`{path}` is not TOML: {error}") from None
         root = path.parent
@@ -96,9 +98,9 @@ class Workspace:
         )
 
     @property
-    def root(self) -> Path:
-        """The folder of `fullcount.toml`, absolute."""
-        return self._root
+    def is_our_own(self) -> bool:
+        """Whether every source is read by a connector that comes with Fullcount."""
+        return all(is_built_in(table["connector"]) for table in self._file.sources.values())
 
     @property
     def name(self) -> str:
@@ -133,23 +135,6 @@ class Workspace:
             raise WorkspaceError("FC610", message, help=did_you_mean(source, self._sources))
         return found
 
-    def catalog(self) -> StaticCatalog:
-        """Return what the compiler may know of this workspace; no I/O."""
-        return self._catalog
-
-    @cached_property
-    def _catalog(self) -> StaticCatalog:
-        return StaticCatalog(
-            {name: connector.resources(name, config) for name, (connector, config) in self._sources.items()},
-            tuple(self._file.exemptions),
-            tuple(self._file.roles),
-        )
-
-    @cached_property
-    def protections(self) -> ProtectionFiles:
-        """The protections that hold for every workflow; each look at them reads their files."""
-        return ProtectionFiles(self._root, self._catalog, self._seen_from)
-
     @cached_property
     def _freezes(self) -> FreezeFile:
         return FreezeFile(self._root / FILE_NAME)
@@ -165,15 +150,6 @@ class Workspace:
             message = f"{FILE_NAME} has no exemption list `{list_name}`"
             raise WorkspaceError("FC609", message, help=did_you_mean(list_name, self._file.exemptions))
         return read_exemptions(path)
-
-
-def _find(start: Path) -> Path:
-    here = start.resolve()
-    for folder in (here, *here.parents):
-        if (folder / FILE_NAME).is_file():
-            return folder / FILE_NAME
-    message = f"there is no {FILE_NAME} in `{here}` nor in a folder above it"
-    raise WorkspaceError("FC601", message, help="run this inside a workspace, or make one with `fullcount init`")
 
 
 def _source(path: Path, name: str, table: Mapping[str, Any]) -> tuple[Connector, BaseModel]:
