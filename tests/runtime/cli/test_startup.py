@@ -65,7 +65,7 @@ def test_what_the_program_says_of_itself_needs_no_verb_and_no_library(bench, arg
     assert {"click", "lark", "inspect"} & set(json.loads(done.stderr)[1]) == set()
 
 
-@pytest.mark.parametrize("verb", ["check", "fmt", "evidence"])
+@pytest.mark.parametrize("verb", ["check", "fmt"])
 def test_a_workspace_that_was_found_right_is_not_checked_again(bench, verb):
     """The second `check` of the same configuration loads neither what checks configurations nor what makes parsers."""
     arguments = [verb, f"workflows/{WORKFLOW}.fcw"]
