@@ -26,6 +26,21 @@ def test_shipped_table_is_the_one_that_lark_makes_of_the_grammar():
     assert tables.dump(GRAMMAR) == CONTENT
 
 
+@pytest.mark.parametrize("pattern", ["[ab]*c", "a|b", "(a)", "[^a]", r"\d", "[ab]{0,2}c", "a?b"])
+def test_a_pattern_whose_first_character_is_not_plain_is_refused(pattern: str):
+    """Patterns are looked up by the character that they begin with, so it must stand at their start."""
+    with pytest.raises(ValueError, match="does not begin"):
+        tables._starts(pattern)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "starts"), [("[a-c]+x", "abc"), ('"x', '"'), ("[0-1]{2}(?:a|b)?", "01"), ("ab", "a")]
+)
+def test_the_first_characters_of_a_pattern_are_found(pattern: str, starts: str):
+    """Every character that a match can begin with, and no other."""
+    assert tables._starts(pattern) == starts
+
+
 def test_a_token_that_would_be_lost_is_refused():
     """The formatter and the editor need every token, so the grammar gives each a name."""
     with pytest.raises(ValueError, match="without a name"):

@@ -48,22 +48,26 @@ class Parser:
     def __init__(self, table: Table) -> None:
         self._table = table
         self._lexer = Lexer(table.terminals)
+        self._sizes = [rule.size for rule in table.rules]
+        self._origins = [rule.origin for rule in table.rules]
+        #: Rules that are nothing but their only part: most of those that an expression goes through.
+        self._passing = [rule.single and rule.size == 1 and not rule.spliced for rule in table.rules]
 
     def parse(self, text: str) -> Tree | Failure:
         """Parse a text, up to the first token that the grammar cannot take."""
-        lexer, states = self._lexer, self._table.states
+        skip, read, states = self._lexer.skip, self._lexer.token, self._table.states
         stack: list[int] = [self._table.start]
         values: list[Tree | Token] = []
         last: Token | None = None
-        at = lexer.skip(text, 0)
-        while at < len(text):
+        at, end = skip(text, 0), len(text)
+        while at < end:
             # a token that is not accepted here may still be one of the language
-            token = lexer.token(text, at, states[stack[-1]]) or lexer.token(text, at, None)
+            token = read(text, at, states[stack[-1]]) or read(text, at, None)
             if token is None or not self._take(token.type, stack, values):
                 return self._failure(at, stack, last, unreadable=token is None)
             values.append(token)
             last = token
-            at = lexer.skip(text, token.end_pos)
+            at = skip(text, token.end_pos)
         if not self._take(END, stack, values):
             return self._failure(at, stack, last, unreadable=False)
         root = values[-1]
@@ -84,11 +88,14 @@ class Parser:
             if action >= 0:
                 stack.append(action)
                 return True
-            rule = self._table.rules[-action - 1]
-            if values is not None:
-                values[len(values) - rule.size :] = [_reduced(rule, values[len(values) - rule.size :])]
-            del stack[len(stack) - rule.size :]
-            stack.append(states[stack[-1]][rule.origin])
+            number = -action - 1
+            size = self._sizes[number]
+            if values is not None and not self._passing[number]:
+                first = len(values) - size
+                values[first:] = [_reduced(self._table.rules[number], values[first:])]
+            if size > 0:
+                del stack[-size:]
+            stack.append(states[stack[-1]][self._origins[number]])
             if symbol == END and stack[-1] == end:
                 return True
 
@@ -100,25 +107,22 @@ class Parser:
 
 def _reduced(rule: Rule, parts: list[Tree | Token]) -> Tree | Token:
     """Join what a rule is made of."""
+    _, name, _, single, spliced = rule
     children = parts
-    if rule.spliced:
-        first, rest = parts[0], parts[1:]
+    if spliced:
+        first = parts[0]
         # a list grows at its end: what has been read of it is not copied
-        children = first.children if 0 in rule.spliced and isinstance(first, Tree) else [first]
-        for index, part in enumerate(rest, 1):
-            if index in rule.spliced and isinstance(part, Tree):
+        children = first.children if 0 in spliced and isinstance(first, Tree) else [first]
+        for index, part in enumerate(parts[1:], 1):
+            if index in spliced and isinstance(part, Tree):
                 children += part.children
             else:
                 children.append(part)
-    if rule.single and len(children) == 1:
+    if single and len(children) == 1:
         return children[0]
     start, end = -1, -1
     for part in parts:
-        if part.start_pos >= 0:
-            start = part.start_pos
-            break
-    for part in reversed(parts):
-        if part.start_pos >= 0:
+        if part.start_pos >= 0:  # else it holds no token
+            start = part.start_pos if start < 0 else start
             end = part.end_pos
-            break
-    return Tree(rule.name, children, start, end)
+    return Tree(name, children, start, end)

@@ -21,13 +21,14 @@ class Terminals:
     """What the grammar says of its terminals. Wherever there are several for a text, the first that is accepted wins.
 
     `skipped`: the pattern of what stands between tokens. `keywords`: by word, each terminal with the pattern that must
-    match as well (None: it is that word wherever it is accepted). `signs`: by first character. `patterns`: the rest.
+    match as well (None: it is that word wherever it is accepted). `signs`: by first character. `patterns`: the rest,
+    each with the characters that it can begin with.
     """
 
     skipped: str
     keywords: Mapping[str, Sequence[tuple[str, str | None]]]
     signs: Mapping[str, Sequence[tuple[str, str]]]
-    patterns: Sequence[tuple[str, str]]
+    patterns: Sequence[tuple[str, str, str]]
 
 
 class Lexer:
@@ -36,6 +37,10 @@ class Lexer:
     def __init__(self, terminals: Terminals) -> None:
         self._terminals = terminals
         self._skipped = re.compile(terminals.skipped)
+        self._patterns: dict[str, list[tuple[str, str]]] = {}
+        for name, pattern, starts in terminals.patterns:
+            for char in starts:
+                self._patterns.setdefault(char, []).append((name, pattern))
         self._compiled: dict[str, re.Pattern[str]] = {}
 
     def skip(self, text: str, at: int) -> int:
@@ -54,7 +59,7 @@ class Lexer:
             for name, sign in self._terminals.signs.get(text[at], ()):
                 if (accepted is None or name in accepted) and text.startswith(sign, at):
                     return Token(name, sign, at)
-        for name, pattern in self._terminals.patterns:
+        for name, pattern in self._patterns.get(text[at], ()):
             if (accepted is None or name in accepted) and (found := self._match(pattern, text, at)) is not None:
                 return Token(name, found, at)
         return None

@@ -19,7 +19,7 @@ class Token(str):
 
     def __new__(cls, type_: str, text: str, start_pos: int) -> Self:
         """Make the token of a text that begins at an offset."""
-        token = super().__new__(cls, text)
+        token = str.__new__(cls, text)
         token.type = type_
         token.start_pos = start_pos
         token.end_pos = start_pos + len(text)

@@ -26,12 +26,16 @@ if TYPE_CHECKING:
 GRAMMAR = Path(__file__).with_name("grammar.lark")
 TABLE = Path(__file__).with_name("tables.bin")
 
-_FORM = "parser=lalr lexer=contextual propagate_positions maybe_placeholders=no form=1"
+_FORM = "parser=lalr lexer=contextual propagate_positions maybe_placeholders=no form=2"
 _STAMP_LENGTH = 64
 
 #: How the grammar writes a keyword: a word, perhaps without its last letter, and what has to follow it.
 _KEYWORD: Final = re.compile(r"(?P<word>[a-z]+?)(?:(?P<last>[a-z])\?)?(?P<ahead>\(\?[=!].*\))", re.DOTALL)
 _END_OF_WORD: Final = r"(?!\w)"
+
+#: The first character of a pattern: a class in brackets, or a character that has no other meaning.
+_FIRST: Final = re.compile(r"(?:\[[A-Za-z0-9_-]+\]|[\w\"])(?![*?|]|\{[0,])")
+_INNER: Final = re.compile(r"\\.|\[[^\]]*\]|\([^()]*\)")
 
 
 def stamp(grammar: str) -> str:
@@ -90,7 +94,7 @@ def _terminals(made: Lark) -> Terminals:
     skipped: list[str] = []
     keywords: dict[str, list[tuple[str, str | None]]] = {}
     signs: dict[str, list[tuple[str, str]]] = {}
-    patterns: list[tuple[str, str]] = []
+    patterns: list[tuple[str, str, str]] = []
     for terminal in sorted(made.terminals, key=order):
         text = terminal.pattern.value
         keyword = _KEYWORD.fullmatch(text)
@@ -105,8 +109,18 @@ def _terminals(made: Lark) -> Terminals:
             ):
                 keywords.setdefault(word, []).append((terminal.name, None if plain else text))
         else:
-            patterns.append((terminal.name, terminal.pattern.to_regexp()))
+            patterns.append((terminal.name, terminal.pattern.to_regexp(), _starts(text)))
     return Terminals(f"(?:{'|'.join(skipped)})*", keywords, signs, patterns)
+
+
+def _starts(pattern: str) -> str:
+    """Return the characters that what a pattern matches can begin with. Raises `ValueError` if it does not say so."""
+    first, outside = _FIRST.match(pattern), pattern
+    while (shorter := _INNER.sub("", outside)) != outside:
+        outside = shorter
+    if first is None or "|" in outside:
+        raise ValueError(f"the pattern `{pattern}` does not begin with a character or a class of them")
+    return "".join(char for char in map(chr, range(128)) if re.fullmatch(first.group(), char))
 
 
 def dump(grammar: str) -> bytes:
