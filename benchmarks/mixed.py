@@ -147,7 +147,9 @@ _SHAPES = (
     _HEAD
     + _INVENTORY
     + _ALL
-    + _proposal('(a.tags["expires"] else "never") == "{{number}}" and a.created < now - idle\n      and not (a.team in ["core", "payroll"])')
+    + _proposal(
+        '(a.tags["expires"] else "never") == "{{number}}" and a.created < now - idle\n      and a.team not in ["core"]'
+    )
     + '  approve take {{ 2 of role "ops" not by author, expires after {days}d }}\n'
     + "  act take with directory.delete(id: a.id) {{ rate 1 per second stop after 1 failure }}\n",
     _HEAD
@@ -161,7 +163,9 @@ _SHAPES = (
     + _INVENTORY
     + _LOGINS
     + _SEEN
-    + _proposal("a.created < now - idle and (max logins as l where (l.account == a.id) of l.at else a.created) < now - idle")
+    + _proposal(
+        "a.created < now - idle and (max logins as l where (l.account == a.id) of l.at else a.created) < now - idle"
+    )
     + _APPROVE
     + _LOCK,
     _HEAD
@@ -334,7 +338,12 @@ _POLICIES = (
 
 def _filled(shapes: tuple[str, ...], number: int) -> str:
     return shapes[number % len(shapes)].format(
-        name=f"cleanup_{number:03}", number=number, most=5 + number, days=30 + number, minute=number % 60, people=1 + number % 3
+        name=f"cleanup_{number:03}",
+        number=number,
+        most=5 + number,
+        days=30 + number,
+        minute=number % 60,
+        people=1 + number % 3,
     )
 
 

@@ -148,5 +148,6 @@ else:
                     hash=part.hash,
                     compare=part.compare,
                 )
-            owner.__dataclass_fields__ = _standard(type(owner.__name__, (), body)).__dataclass_fields__
+            only_fields = _standard(init=False, repr=False, eq=False, match_args=False)
+            owner.__dataclass_fields__ = only_fields(type(owner.__name__, (), body)).__dataclass_fields__
             return owner.__dataclass_fields__
