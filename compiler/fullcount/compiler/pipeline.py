@@ -1,7 +1,7 @@
 """The story of a compilation, top to bottom.
 
     text ─parse─► tree ─imports─► shared names ─names─► bound names ─types─► typed rules ─direction─► uses
-         ─requirements─► uses with evidence ─approval, caps, schedule─► checked ─warnings, allowances─► Program
+         ─requirements─► uses with evidence ─approval, caps, schedule─► checked ─tests, warnings, allowances─► Program
 
 Each phase is a function from values to values that adds findings to one sink and goes on, so that one run reports every
 mistake. There is a program only if no phase reported an error. Nothing here does I/O or asks for the time: the text of
@@ -11,7 +11,8 @@ an imported file comes from a loader.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from fullcount.compiler import program
 from fullcount.compiler.approvals import check_approvals, unique_acts, warn_one_approver
@@ -39,14 +40,21 @@ from fullcount.dsl.diagnostics import Diagnostics
 from fullcount.dsl.parser import parse
 from fullcount.dsl.source import Source
 
+if TYPE_CHECKING:
+    from fullcount.compiler.trials.model import Trial
+
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What a compilation gives: a program, or None if a finding is an error. `sources` are the texts by name."""
+    """What a compilation gives: a program, or None if a finding is an error. `sources` are the texts by name.
+
+    `trials` are the tests of its workflows, by the workflow's name; they are no part of the program.
+    """
 
     program: program.Program | None
     diagnostics: Diagnostics
     sources: Mapping[str, Source]
+    trials: Mapping[str, tuple[Trial, ...]] = field(default_factory=dict)
 
 
 def compile_source(
@@ -66,7 +74,9 @@ def compile_source(
             sink.add(finding)
     if file is None or sink.has_errors:
         return Compiled(None, sink, sources)
-    if len(file.workflows) + len(file.protects) + len(file.records) + len(file.definitions) == 0:
+    one_of_protections = protections is not None and source.name in protections.sources  # it may protect nothing yet
+    declares = len(file.workflows) + len(file.protects) + len(file.records) + len(file.definitions)
+    if declares == 0 and not one_of_protections:
         error(sink, "FC124", "this file declares nothing", file.span, help="write `workflow name { … }`")
 
     # shared names: what this file and the files it imports declare for every workflow
@@ -81,12 +91,33 @@ def compile_source(
         for imported, at in files.pairs():
             if at.name not in protections.sources:
                 refuse_strays(imported, sink)
-    made = [
-        compile_workflow(workflow, Surroundings(source, file.comments, files.sources, library, catalog), sink)
-        for workflow in unique(file.workflows, "workflow", sink)
-    ]
+    declared = unique(file.workflows, "workflow", sink)
+    around = Surroundings(source, file.comments, files.sources, library, catalog)
+    made = [compile_workflow(workflow, around, sink) for workflow in declared]
+
+    # tests: what each workflow is tried on; they see what is protected and are no part of the program
+    trials = {
+        workflow.name: _tests(decl, workflow, around, protections, sink)
+        for decl, workflow in zip(declared, made, strict=True)
+    }
     found = allow(source, file.comments, sink)
-    return Compiled(_program(made, protections, found), found, files.sources)
+    return Compiled(_program(made, protections, found), found, files.sources, trials)
+
+
+def _tests(
+    decl: tree.Workflow,
+    workflow: program.Workflow,
+    around: Surroundings,
+    protections: Protections,
+    sink: Diagnostics,
+) -> tuple[Trial, ...]:
+    """Check the tests of a workflow; where it has mistakes, as far as it was made."""
+    if len(decl.trials) + len(decl.defaults) == 0:
+        return ()
+    from fullcount.compiler.trials.check import Beside, check_trials  # a file without tests does not pay for it
+
+    tried = workflow if sink.has_errors else protect_workflow(workflow, protections)
+    return check_trials(decl, tried, Beside(around.source, around.sources, around.catalog), sink)
 
 
 def _program(

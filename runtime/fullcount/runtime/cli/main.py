@@ -29,6 +29,7 @@ from fullcount.runtime.cli import (
     runs,
     serve,
     show,
+    test,
     undo,
     verify,
     why,
@@ -48,6 +49,7 @@ app.command("init")(init.init)
 app.command("check")(check.check)
 app.command("evidence")(evidence.evidence)
 app.command("fmt")(fmt.fmt)
+app.command("test")(test.try_out)
 app.command("graph")(graph.graph)
 app.command("plan")(plan.plan)
 app.command("show")(show.show)
