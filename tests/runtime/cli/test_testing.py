@@ -5,11 +5,25 @@ from __future__ import annotations
 from xml.etree import ElementTree as Xml
 
 import pytest
-from tests.support.trials import GIVEN, PEOPLE, workspace
+from tests.support.trials import GIVEN, workspace
 from tests.support.workspaces import Bench, too_wide
 
 GOOD = f'test "an orphan is locked" {{ {GIVEN} expect plan ["orphan"] }}'
 BAD = f'test "nobody is locked" {{ {GIVEN} expect plan empty }}'
+
+
+SMALL = """\
+workflow small {
+  inventory people from hr.employees { key id fields { id: text, active: bool } }
+  verify people { complete, fresh within 1h }
+  propose report from people as p { where p.active }
+
+  test "someone" {
+    given  people [{ id: "p1", active: true }]
+    expect count 1
+  }
+}
+"""
 
 
 @pytest.fixture
@@ -79,10 +93,8 @@ def test_only_the_tests_that_are_named_are_run(desk):
 
 def test_surviving_mutants_fail_only_where_a_number_was_allowed(desk):
     """Without `--allow` they are a report; `--allow 0` is for a pipeline. A failing test makes no mutants."""
-    small = (
-        f'test "someone" {{ given accounts [{{ id: "orphan", owner: absent }}] and 3 more {PEOPLE} expect count 1 }}'
-    )
-    workspace(desk.root, small)
+    workspace(desk.root)
+    (desk.root / "workflows" / "orphans.fcw").write_text(SMALL, "utf-8")
     ended = desk.run("test", "--mutate")
     assert ended.exit == 0
     assert "SURVIVED" in ended.out

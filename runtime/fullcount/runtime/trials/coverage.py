@@ -13,6 +13,7 @@ from typing import Final
 
 from fullcount.compiler import ir, program
 from fullcount.compiler.claims import Agrees, Change, Claim, Complete, Fresh, Rows, Snapshot, Visible
+from fullcount.compiler.lower import facts
 from fullcount.compiler.values import Cell, FieldState, Row, Truth
 from fullcount.dsl import tree
 from fullcount.dsl.source import Span
@@ -75,7 +76,7 @@ class Coverage:
             base = workflow.inventories[proposal.inventory]
             for where in (*(() if base.scope is None else (base.scope,)), proposal.where):
                 for atom in atoms(where):
-                    wanted = ("true", "unknown") if _never_false(atom) else ("true", "false", "unknown")
+                    wanted = tuple(each for each in _TRUTHS.values() if each not in _impossible(atom, workflow))
                     self._atoms.setdefault(atom.span, Part("rule", phrase(atom), atom.span, wanted))
             self._expect_uses(proposal)
         for verify in decl.verifies:
@@ -134,10 +135,10 @@ class Coverage:
             self._uses[proposal.name, "protect", number] = Part("protection", text, protection.span, ("used",))
 
     def _saw_tree(self, node: Node) -> None:
-        for atom in _leaves(node):
-            part = self._atoms.get(atom.expr.span)
+        for expr, truth in _answers(node):
+            part = self._atoms.get(expr.span)
             if part is not None:
-                part.saw(_TRUTHS[atom.truth])
+                part.saw(_TRUTHS[truth])
 
     def _saw_excepts(
         self, came: Came, proposal: program.Proposal, base: program.Inventory, row: Row, around: Surroundings
@@ -198,20 +199,34 @@ def _uses(expr: ir.Expr) -> Iterator[ir.Some | ir.Aggregate]:
         yield from _uses(child)
 
 
-def _never_false(atom: ir.Expr) -> bool:
-    return isinstance(atom, ir.IsState) and atom.state == "known"
+def _impossible(atom: ir.Expr, workflow: program.Workflow) -> tuple[str, ...]:
+    """Return the branches that an atom can't have: `is known` is never false, and keys are never unknown."""
+    if isinstance(atom, ir.IsState) and atom.state == "known":
+        return ("false",)
+    nodes = list(facts.walk(atom))
+    keys = all(node.name in workflow.inventories[node.inventory].key for node in nodes if isinstance(node, ir.Field))
+    return ("unknown",) if keys and not facts.is_relational(atom) else ()
 
 
-def _leaves(node: Node) -> Iterator[Node]:
-    """Yield the nodes of the atoms in a trace, those behind looks into other inventories among them."""
+def _answers(node: Node) -> Iterator[tuple[ir.Expr, Truth]]:
+    """Yield the atoms in a trace with their truths, those behind looks into other inventories among them.
+
+    A look asks for the rows that are equal in what the rule compares: of all the others the comparison is false.
+    """
     if isinstance(node.expr, ir.And | ir.Or | ir.Not):
         for part in node.parts:
-            yield from _leaves(part)
+            yield from _answers(part)
         return
-    yield node
+    yield node.expr, node.truth
     for look in node.looks:
         for seen in look.rows:
-            yield from _leaves(seen.node)
+            yield from _answers(seen.node)
+        if look.size is not None and look.size > look.returned:
+            yield from (
+                (part, False)
+                for part in facts.conjuncts(look.use.where)
+                if facts.equality(part, look.use.row) is not None
+            )
 
 
 def _given(came: Came, base: program.Inventory) -> Sequence[Row]:

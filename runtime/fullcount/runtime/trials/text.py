@@ -57,8 +57,8 @@ def mutation_lines(name: str, tried: Sequence[Tried], sources: Mapping[str, Sour
     counts = {fate: sum(each.fate is fate for each in tried) for fate in Fate}
     yield wrapped(
         "",
-        f"mutants of {name}: {len(tried)} made, {counts[Fate.NOTICED]} noticed by a test,"
-        f" {counts[Fate.REFUSED]} refused by the compiler, {counts[Fate.SURVIVED]} survived",
+        f"mutants of {name}: {len(tried)}, of which {counts[Fate.NOTICED]} noticed, {counts[Fate.REFUSED]} refused by"
+        f" the compiler, {counts[Fate.SURVIVED]} survived",
         WIDTH,
     )
     for each in tried:
