@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
 
@@ -82,6 +83,8 @@ class ScanInfo:
     snapshot_token: str | None = None
     reasons: tuple[Incompleteness, ...] = ()
     warnings: tuple[Notice, ...] = ()
+    as_of: datetime | None = None
+    """The instant that the answer speaks of, where the source says that it is an earlier one than that of the read."""
 
 
 class Scan(Protocol):
