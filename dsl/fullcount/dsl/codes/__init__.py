@@ -15,6 +15,7 @@ from __future__ import annotations
 from fullcount.dsl.codes import (
     approval,
     blast,
+    conformance,
     evidence,
     guards,
     internal,
@@ -43,6 +44,7 @@ CODES: dict[str, Code] = {
         blast,
         guards,
         workspace,
+        conformance,
         understanding,
         workspace_use,
         runtime,

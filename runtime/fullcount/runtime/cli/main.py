@@ -17,6 +17,7 @@ from fullcount.runtime.cli import (
     apply,
     approve,
     check,
+    conformance,
     diff,
     evaluate,
     evidence,
@@ -60,6 +61,7 @@ app.command("apply")(apply.apply)
 app.command("undo")(undo.undo)
 app.command("runs")(runs.runs)
 app.command("verify")(verify.verify)
+app.command("conformance")(conformance.conformance)
 app.command("serve")(serve.serve)
 app.command("halt")(halt.halt)
 app.command("explain")(explain.explain)

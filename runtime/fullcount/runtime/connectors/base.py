@@ -69,6 +69,11 @@ class Page:
     reasons: tuple[Incompleteness, ...] = ()
     warnings: tuple[Notice, ...] = ()
     continuation: Continuation | None = None
+    """The way on for the reasons of this page; None: the usual one of each."""
+    dead_end: bool = False
+    """There is no way on for the reasons of this page: nothing but asking helps."""
+    unless_continued: tuple[Incompleteness, ...] = ()
+    """What is missing only as long as the next page is not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,10 @@ class ScanInfo:
     snapshot_token: str | None = None
     reasons: tuple[Incompleteness, ...] = ()
     warnings: tuple[Notice, ...] = ()
+    confirm: bool = False
+    """The pages may shift, and the source can be read again: equal passes in a row raise `unstable` to `interval`."""
+    shifts: bool = False
+    """Paging by position: a row that is returned twice tells of another one that was returned by no page."""
 
 
 class Scan(Protocol):
