@@ -15,6 +15,7 @@ GROUP = "fullcount.connectors"
 _BUILT_IN = {
     "sql": "fullcount.runtime.connectors.sql:CONNECTOR",
     "git": "fullcount.runtime.connectors.git:CONNECTOR",
+    "http": "fullcount.runtime.connectors.http:CONNECTOR",
 }
 
 

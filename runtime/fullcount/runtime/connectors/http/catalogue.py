@@ -20,10 +20,11 @@ from fullcount.runtime.connectors.http.forms import Dialect, Raw
 from fullcount.runtime.workspace.errors import SettingError, did_you_mean
 
 _FOLDER = "fullcount.runtime.connectors.http.dialects"
+_ENDING = ".toml"
 _JOINED = ("error", "finding", "act", "empty_on", "wait")
 """Lists of rules: the particular ones are put before the general ones. Every other key replaces the general one."""
 _OF_DIALECT = frozenset(
-    {"name", "title", "source", "aliases", "family", "base_url", "headers", "extends", "tokens", "visibility"}
+    {"name", "title", "source", "aliases", "family", "base_url", "headers", "extends", "remaining", "visibility"}
 )
 
 
@@ -33,36 +34,28 @@ class UnknownDialectError(LookupError):
 
 @cache
 def shipped() -> Mapping[str, Dialect]:
-    """Return the dialects that come with the connector, by name and by alias."""
-    raw = _raw_files()
-    found: dict[str, Dialect] = {}
-    for name in raw:
-        dialect = _build(name, raw[name], raw)
-        for known in (dialect.name, *dialect.aliases):
-            if known in found:
-                msg = f"two dialects are called `{known}`"
-                raise SettingError(msg)
-            found[known] = dialect
-    return found
+    """Return every dialect that comes with the connector, by name and by alias: what tests look through."""
+    return {known: _built(stem) for known, stem in _index().items()}
 
 
 def dialect_named(name: str) -> Dialect:
-    """Return a shipped dialect. Raises `UnknownDialectError`, which says what is near."""
-    found = shipped().get(name)
-    if found is None:
-        raise UnknownDialectError(f"there is no dialect `{name}`; {did_you_mean(name, shipped())}")
-    return found
+    """Return a shipped dialect; only its file is read. Raises `UnknownDialectError`, which says what is near."""
+    if name in _stems():
+        return _built(name)
+    stem = _index().get(name)
+    if stem is None:
+        raise UnknownDialectError(f"there is no dialect `{name}`; {did_you_mean(name, _index())}")
+    return _built(stem)
 
 
 def dialect_for(api: str) -> Dialect:
     """Return the dialect of an API: its own, that of its family, or else the plain one, which proves the least."""
-    known = shipped()
-    if api in known:
-        return known[api]
-    families = [(prefix, dialect) for dialect in known.values() for prefix in dialect.family if api.startswith(prefix)]
-    if len(families) > 0:
-        return max(families, key=lambda pair: len(pair[0]))[1]
-    return known["generic_http"]
+    if api in _index():
+        return dialect_named(api)
+    families = [
+        (prefix, stem) for stem in _stems() for prefix in _raw(stem).get("family", []) if api.startswith(prefix)
+    ]
+    return _built(max(families, key=lambda pair: len(pair[0]))[1] if len(families) > 0 else "generic_http")
 
 
 def load_dialect(path: Path) -> Dialect:
@@ -75,21 +68,40 @@ def load_dialect(path: Path) -> Dialect:
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         msg = f"the dialect `{path}` is not TOML: {error}"
         raise SettingError(msg) from None
-    return _build(str(path), {"name": path.stem, "title": path.stem, **raw}, _raw_files())
+    return _build(str(path), {"name": path.stem, "title": path.stem, **raw})
 
 
 @cache
-def _raw_files() -> Mapping[str, Raw]:
-    raw: dict[str, Raw] = {}
-    for entry in files(_FOLDER).iterdir():
-        if entry.name.endswith(".toml"):
-            name = entry.name.removesuffix(".toml")
-            raw[name] = {"name": name, **tomllib.loads(entry.read_text(encoding="utf-8"))}
-    return dict(sorted(raw.items()))
+def _stems() -> frozenset[str]:
+    names = (entry.name for entry in files(_FOLDER).iterdir())
+    return frozenset(name.removesuffix(_ENDING) for name in names if name.endswith(_ENDING))
 
 
-def _build(place: str, own: Raw, known: Mapping[str, Raw]) -> Dialect:
-    chain = _ancestry(place, own, known)
+@cache
+def _raw(stem: str) -> Raw:
+    return {"name": stem, **tomllib.loads((files(_FOLDER) / f"{stem}{_ENDING}").read_text(encoding="utf-8"))}
+
+
+@cache
+def _built(stem: str) -> Dialect:
+    return _build(stem, _raw(stem))
+
+
+@cache
+def _index() -> Mapping[str, str]:
+    """Return the file of every name and alias. Two dialects with one name are an error."""
+    found: dict[str, str] = {}
+    for stem in sorted(_stems()):
+        for known in (stem, *_raw(stem).get("aliases", [])):
+            if known in found:
+                msg = f"two dialects are called `{known}`"
+                raise SettingError(msg)
+            found[known] = stem
+    return found
+
+
+def _build(place: str, own: Raw) -> Dialect:
+    chain = _ancestry(place, own)
     common: Raw = {}
     for raw in chain:
         common = _joined(common, {key: value for key, value in raw.items() if key not in _OF_DIALECT | {"operation"}})
@@ -99,7 +111,7 @@ def _build(place: str, own: Raw, known: Mapping[str, Raw]) -> Dialect:
     operations.append({**common, "name": "any", "when": {}})
     head: Raw = {}
     for raw in chain:
-        inherited = {"headers", "base_url", "tokens", "visibility"}
+        inherited = {"headers", "base_url", "remaining", "visibility"}
         head = {key: value for key, value in head.items() if key in inherited}
         head |= {key: value for key, value in raw.items() if key in _OF_DIALECT - {"extends"}}
     try:
@@ -111,14 +123,14 @@ def _build(place: str, own: Raw, known: Mapping[str, Raw]) -> Dialect:
         raise SettingError(msg) from None
 
 
-def _ancestry(place: str, own: Raw, known: Mapping[str, Raw]) -> list[Raw]:
+def _ancestry(place: str, own: Raw) -> list[Raw]:
     """Return the dialect behind those it extends, the most general first."""
     chain, names = [own], [own.get("name")]
     while (parent := chain[0].get("extends", "http" if chain[0].get("name") != "http" else None)) is not None:
-        if parent not in known or parent in names:
+        if parent not in _stems() or parent in names:
             msg = f"the dialect `{place}` extends `{parent}`, which is not there or leads back to it"
             raise SettingError(msg)
-        chain.insert(0, known[parent])
+        chain.insert(0, _raw(parent))
         names.append(parent)
     return chain
 

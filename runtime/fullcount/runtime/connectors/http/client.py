@@ -9,15 +9,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Protocol
 
 import httpx
 
 from fullcount.runtime.connectors.base import SourceError
 from fullcount.runtime.connectors.http.exchange import Fault, Reply, Request, decode
+from fullcount.runtime.connectors.http.forms import Wait
+from fullcount.runtime.connectors.http.pace import Pace
 from fullcount.runtime.evidence.codes import Reason
 from fullcount.runtime.evidence.envelope import Incompleteness
 
+_WAITS = (
+    Wait(header="retry-after"),
+    Wait(header="x-ratelimit-reset", kind="epoch"),
+    Wait(header="x-rate-limit-reset", kind="epoch"),
+    Wait(header="ratelimit-reset"),
+)
 _LONGEST_BODY = 256 * 1024 * 1024
 """Bytes of one reply that are taken at most."""
 
@@ -43,8 +52,9 @@ class HttpClient:
         base_url: str,
         headers: Mapping[str, str],
         authorization: Authorization | None = None,
+        pace: Pace | None = None,
     ) -> None:
-        self._client, self._authorization = client, authorization
+        self._client, self._authorization, self._pace = client, authorization, pace
         self._base = httpx.URL(base_url)
         self._prefix = self._base.path.rstrip("/")
         self._headers = {"accept": "application/json", **{name.lower(): value for name, value in headers.items()}}
@@ -66,21 +76,30 @@ class HttpClient:
         return reply
 
     async def _once(self, request: Request, xml_lists: Sequence[str]) -> Reply:
+        if self._pace is not None:
+            await self._pace.wait()
         given = {} if self._authorization is None else await self._authorization.headers(self._client)
         headers = {**self._headers, **request.headers, **given}
         content: bytes | None = None
         if request.body is not None:
-            content = json.dumps(request.body, ensure_ascii=False).encode()
+            content = json.dumps(request.body, ensure_ascii=False, default=float).encode()
             headers.setdefault("content-type", "application/json")
         try:
             async with self._client.stream(
                 request.method, self._url(request), headers=headers, content=content, follow_redirects=False
             ) as response:
-                return await self._taken(response, xml_lists)
+                reply = await self._taken(response, xml_lists)
         except httpx.TransportError as error:
             return Reply(failed=type(error).__name__)
         except httpx.DecodingError:
             return Reply(failed="DecodingError")
+        if self._pace is not None:
+            self._pace.note(reply.headers, reply.wait(_WAITS, datetime.now(UTC)))
+        return reply
+
+    async def close(self) -> None:
+        """Release the connections."""
+        await self._client.aclose()
 
     def _url(self, request: Request) -> httpx.URL:
         target = request.target

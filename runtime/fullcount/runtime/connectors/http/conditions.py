@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from decimal import Decimal
 from functools import lru_cache
 from typing import Any
 
@@ -122,9 +123,9 @@ def same(value: Any, wanted: Any) -> bool:
 def _plain(value: Any) -> Any:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, float) and value.is_integer():
+    if isinstance(value, (float, Decimal)) and value == int(value):
         return str(int(value))
-    if isinstance(value, (int, float)):
+    if isinstance(value, (int, float, Decimal)):
         return str(value)
     if isinstance(value, str) and value.lower() in {"true", "false"}:
         return value.lower()
@@ -139,7 +140,7 @@ def number_of(value: Any) -> float | None:
     """Return a number, also one that is written as text."""
     if isinstance(value, bool):
         return None
-    if isinstance(value, (int, float)):
+    if isinstance(value, (int, float, Decimal)):
         return float(value)
     if isinstance(value, str) and re.fullmatch(r"-?\d{1,18}(\.\d+)?", value.strip()) is not None:
         return float(value)
@@ -157,6 +158,8 @@ def _is_filled(filled: Filled, exchange: Exchange, seen: Seen) -> bool:
     for name in (filled.query, filled.body):
         if name is not None and asked is None:
             asked = asked_number(exchange, name)
+    if asked is None and filled.reply is not None:
+        asked = number_of(paths.first(exchange.reply.body, filled.reply))
     limit = filled.default if asked is None else asked
     return limit is not None and seen.items is not None and seen.items >= limit > 0
 

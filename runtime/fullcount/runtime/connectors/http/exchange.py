@@ -15,6 +15,7 @@ from binascii import Error as NotBase64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from decimal import Decimal
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from typing import Any
@@ -128,7 +129,7 @@ def decode(text: str, content_type: str, xml_lists: Sequence[str] = ()) -> tuple
     if stripped.startswith("<"):
         return _xml(stripped, xml_lists)
     try:
-        return json.loads(stripped), None
+        return json.loads(stripped, parse_float=Decimal), None
     except (json.JSONDecodeError, RecursionError):
         plain = "json" not in content_type and stripped[:1] not in {"{", "[", '"'}
         return None, Fault.FOREIGN if plain else Fault.BROKEN

@@ -85,6 +85,10 @@ class _Reader:
             return None, lost
         if name in self.said.states:
             return None, self.said.states[name]
+        if at is not None and at.startswith("$detail/"):
+            failed = paths.first(item, "$detail/failed")
+            if failed is not None:
+                return None, failed
         matches = paths.find(item, at) if at is not None else _by_name(item, name)
         if len(matches) == 0:
             return None, self._missing(name, rule, place)
@@ -100,7 +104,8 @@ class _Reader:
     def _missing(self, name: str, rule: FieldRule, place: Place) -> FieldState:
         """Return what it means that a key is not there."""
         chosen = self._chosen(name)
-        if chosen is False:
+        of_single_reads = place.at is not None and place.at.startswith("$headers/")
+        if chosen is False or of_single_reads:
             return FieldState.NOT_REQUESTED
         if place.missing is not None:
             return place.missing
@@ -155,4 +160,4 @@ def _by_name(item: Any, name: str) -> list[Any]:
 
 
 def _as_json(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True, separators=(",", ":"), default=float)

@@ -118,4 +118,4 @@ def _successor(key: str) -> str | None:
 
 
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return value if isinstance(value, str) else json.dumps(value, sort_keys=True, separators=(",", ":"), default=float)

@@ -49,6 +49,8 @@ class Filled(Form):
 
     query: str | None = None
     body: str | None = None
+    reply: str | None = None
+    """Where the reply itself says how many it gives at most."""
     default: int | None = None
     """What the API takes if nothing is asked for."""
 
@@ -329,7 +331,8 @@ class Dialect(Form):
     """Beginnings of names that this dialect serves if no other does."""
     base_url: str | None = None
     headers: dict[str, str] = {}
-    tokens: Literal["header", "body", "none"] = "none"
+    remaining: list[str] = ["x-ratelimit-remaining", "x-rate-limit-remaining", "ratelimit-remaining"]
+    """The headers that say how many requests are left."""
     visibility: Literal["all", "unknown"] = "unknown"
     operations: tuple[Operation, ...]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 from fullcount.runtime.connectors.http import paths
@@ -34,7 +35,7 @@ class Order:
         for item in items:
             value, before = paths.first(item, self.field), self._last
             self._last = value
-            comparable = type(value) is type(before) and isinstance(value, (int, float, str))
+            comparable = type(value) is type(before) and isinstance(value, (int, Decimal, str))
             if comparable and (value > before if self.descending else value < before):
                 return False
         return True

@@ -22,7 +22,7 @@ from fullcount.runtime.connectors.http.conditions import fits
 from fullcount.runtime.connectors.http.exchange import Exchange, Reply, Request, split_target
 from fullcount.runtime.connectors.http.fields import Place, columns_of
 from fullcount.runtime.connectors.http.following import cursor_of
-from fullcount.runtime.connectors.http.forms import Dialect, Operation
+from fullcount.runtime.connectors.http.forms import Detail, Dialect, Operation
 from fullcount.runtime.connectors.http.order import Order
 from fullcount.runtime.connectors.http.page import read_page
 from fullcount.runtime.connectors.http.said import Following, Found, Said, together, way_on
@@ -56,6 +56,8 @@ class Listing:
     probes: tuple[str, ...] | None = None
     """Requests before the list; None: those of the dialect."""
     details: bool = True
+    detail: Detail | None = None
+    """A further request for each object instead of the dialect's."""
     guarantee: Consistency | None = None
     """What the configuration vouches for instead of the dialect."""
 
@@ -151,8 +153,9 @@ class HttpScan:
             if len(self.listing.starts) == 1:
                 raise
             return self._lost_part(request, error), None
-        if self.listing.details and operation.detail is not None:
-            await self._add_details(operation, request, said)
+        detail = self.listing.detail or operation.detail
+        if self.listing.details and detail is not None:
+            await self._add_details(detail, operation, request, said)
         self._compare(operation, exchange, said)
         columns, states = columns_of(operation, exchange, said, self.listing.fields)
         self._collected += len(said.items)
@@ -265,19 +268,16 @@ class HttpScan:
 
     # --- details ------------------------------------------------------------------------------------------------------
 
-    async def _add_details(self, operation: Operation, request: Request, said: Said) -> None:
+    async def _add_details(self, detail: Detail, operation: Operation, request: Request, said: Said) -> None:
         limit = asyncio.Semaphore(_DETAILS_AT_ONCE)
 
         async def one(item: Any) -> Any:
             async with limit:
-                return {**item, DETAIL: await self._detail(operation, request, item)}
+                return {**item, DETAIL: await self._detail(detail, operation, request, item)}
 
         said.items = list(await asyncio.gather(*(one(item) for item in said.items)))
 
-    async def _detail(self, operation: Operation, request: Request, item: Any) -> Any:
-        detail = operation.detail
-        if detail is None:
-            return None
+    async def _detail(self, detail: Detail, operation: Operation, request: Request, item: Any) -> Any:
         target = fill(detail.path, operation, request, item)
         path, query = split_target(target)
         asked = replace(request, method=detail.method, path=path, query=query, body=None, resumed=False, cursor=None)
