@@ -23,7 +23,7 @@ def apply(plan: PlanId, as_json: AsJson = False) -> None:
     if as_json:
         from fullcount.runtime.cli.acting import end_document
 
-        show_json(end_document(end))
+        show_json(end_document(end, "apply"))
     else:
         show(apply_report(end, head))
     raise typer.Exit(int(end.exit))

@@ -21,13 +21,13 @@ def evaluate(
     """Evaluate a workflow on the snapshots of an earlier plan or run; read no source, store nothing."""
     from fullcount.runtime.cli.plan import bound_params, given_params, one_proposal
     from fullcount.runtime.cli.screen import show, show_json
-    from fullcount.runtime.cli.session import session
+    from fullcount.runtime.cli.session import reading_session
     from fullcount.runtime.understand.held import held_on
     from fullcount.runtime.understand.select import select
     from fullcount.runtime.understand.select_text import render_selection, selection_json
     from fullcount.runtime.workflow_files import compiled_workflow
 
-    with session() as here:
+    with reading_session() as here:
         chosen, _ = compiled_workflow(file, here.workspace, workflow)
         proposed = one_proposal(chosen, proposal)
         params = bound_params(chosen, given_params(param or []))

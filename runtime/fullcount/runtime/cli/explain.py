@@ -17,9 +17,12 @@ def explain(
     as_json: AsJson = False,
 ) -> None:
     """Explain a code: of the language, of a source's answer, or of an act."""
-    from fullcount.dsl.codes import CODES
+    from fullcount.dsl.codes import CODES, RETIRED
 
     wanted = code.strip().upper()
+    if wanted in RETIRED and not as_json:
+        typer.echo(f"{wanted}  is given no more: {RETIRED[wanted]} says the same\n")
+    wanted = RETIRED.get(wanted, wanted)
     if wanted in CODES:
         entry = CODES[wanted]
         if as_json:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from fullcount.runtime.cli.options import AsJson, WorkflowFile, WorkflowName
+from fullcount.runtime.cli.options import AsJson, Force, WorkflowFile, WorkflowName
 
 
 class Format(StrEnum):
@@ -26,6 +26,7 @@ def graph(
     form: Annotated[Format, typer.Option("--format", help="How to draw.")] = Format.MERMAID,
     as_json: AsJson = False,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to a file, not the screen.")] = None,
+    force: Force = False,
 ) -> None:
     """Print the stages and what each edge requires."""
     from fullcount.compiler import graph_render
@@ -48,4 +49,20 @@ def graph(
     if output is None:
         typer.echo(text)
     else:
-        write_file(output, text, as_json=as_json)
+        lead = _MARKS.get(Format.JSON if as_json else form, "")
+        write_file(output, f"{lead}{text}", ours=_is_graph, force=force, as_json=as_json)
+
+
+_MARK = "written by fullcount graph"
+_MARKS = {
+    Format.MERMAID: f"%% {_MARK}\n",
+    Format.DOT: f"// {_MARK}\n",
+    Format.SVG: f"<!-- {_MARK} -->\n",
+}
+"""What a file begins with, so that the next one may take its place. JSON has no comments."""
+
+
+def _is_graph(beginning: str) -> bool:
+    """Whether a file that begins like this is a drawn graph."""
+    as_json = beginning.startswith('{\n  "workflow": ') and '\n  "stages": [' in beginning
+    return as_json or beginning.startswith(tuple(_MARKS.values()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import Annotated
 
 import typer
@@ -17,7 +18,8 @@ def halt(
     """Stop all acting at once, or allow it again; without a reason, say whether it is stopped."""
     from fullcount.runtime.cli.ending import NotUnderstoodError
     from fullcount.runtime.cli.screen import show_json
-    from fullcount.runtime.cli.session import session
+    from fullcount.runtime.cli.session import reading_session, session
+    from fullcount.runtime.store.errors import StoreMissing
     from fullcount.runtime.text import plain
 
     if reason is not None and release:
@@ -26,12 +28,17 @@ def halt(
         )
     if reason is not None and not reason.strip():
         raise NotUnderstoodError("FC699", "acting is halted with a reason", help='`fullcount halt "why"`')
-    with session() as here:
-        if release:
-            here.store.resume(here.person)
-        elif reason is not None:
-            here.store.halt(reason.strip(), here.person)
-        halted = here.store.halted()
+    halted: str | None = None
+    if release or reason is not None:
+        with session() as here:
+            if release:
+                here.store.resume(here.person)
+            elif reason is not None:
+                here.store.halt(reason.strip(), here.person)
+            halted = here.store.halted()
+    else:
+        with contextlib.suppress(StoreMissing), reading_session() as here:  # without a store nobody has halted anything
+            halted = here.store.halted()
     if as_json:
         show_json({"halted": halted is not None, "reason": halted})
     elif halted is None:

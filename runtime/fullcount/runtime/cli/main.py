@@ -30,6 +30,7 @@ from fullcount.runtime.cli import (
     runs,
     serve,
     show,
+    strike,
     undo,
     verify,
     why,
@@ -57,6 +58,7 @@ app.command("why-not")(why.why_not)
 app.command("eval")(evaluate.evaluate)
 app.command("diff")(diff.diff)
 app.command("approve")(approve.approve)
+app.command("strike")(strike.strike)
 app.command("apply")(apply.apply)
 app.command("undo")(undo.undo)
 app.command("runs")(runs.runs)

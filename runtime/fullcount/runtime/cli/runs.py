@@ -22,12 +22,21 @@ def runs(
 ) -> None:
     """List what ran and how it ended, the plans, and the planned instants."""
     from fullcount.runtime.cli.screen import show_json
-    from fullcount.runtime.cli.session import session
+    from fullcount.runtime.cli.session import reading_session
+    from fullcount.runtime.store.errors import StoreMissing
 
-    with session() as here:
-        ran = here.store.runs(limit, workflow=workflow)
-        plans = here.store.plans(limit, workflow=workflow)
-        slots = here.store.slots(limit, workflow=workflow)
+    try:
+        with reading_session() as here:
+            ran = here.store.runs(limit, workflow=workflow)
+            plans = here.store.plans(limit, workflow=workflow)
+            slots = here.store.slots(limit, workflow=workflow)
+    except StoreMissing as error:
+        # Not an error for who asks what ran; but said, since a store that went away looks the same.
+        if as_json:
+            show_json({"runs": [], "plans": [], "slots": []})
+        else:
+            typer.echo(wrapped("", plain(f"nothing has run: {error.message}; {error.help}")))
+        return
     if as_json:
         show_json(
             {"runs": [_run(r) for r in ran], "plans": [_plan(p) for p in plans], "slots": [_slot(s) for s in slots]}

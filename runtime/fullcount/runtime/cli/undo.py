@@ -20,7 +20,7 @@ def undo(plan: PlanId, as_json: AsJson = False) -> None:
     if as_json:
         from fullcount.runtime.cli.acting import end_document
 
-        show_json(end_document(end))
+        show_json(end_document(end, "undo"))
     else:
         show(undo_report(end, head))
     raise typer.Exit(int(end.exit))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from fullcount.runtime.cli.options import AsJson
+from fullcount.runtime.cli.options import AsJson, Force
 
 if TYPE_CHECKING:
     from fullcount.runtime.journal.entry import Head
@@ -19,19 +19,23 @@ def verify(
     ] = None,
     snapshots: Annotated[bool, typer.Option(help="Check the stored rows against their digests as well.")] = True,
     export: Annotated[Path | None, typer.Option("--export", help="Write the journal as JSON lines.")] = None,
+    force: Force = False,
     as_json: AsJson = False,
 ) -> None:
     """Check the journal's chain, plans, approvals, acts and sums."""
     from fullcount.runtime.cli.layout import wrapped
+    from fullcount.runtime.cli.overwriting import check_overwriting
     from fullcount.runtime.cli.screen import show_json
-    from fullcount.runtime.cli.session import session
-    from fullcount.runtime.journal.export import export_jsonl
+    from fullcount.runtime.cli.session import reading_session
+    from fullcount.runtime.journal.export import export_jsonl, is_export
     from fullcount.runtime.journal.verify import verify as verify_store
     from fullcount.runtime.text import plain
     from fullcount.runtime.workflow_files import UsageError
 
+    if export is not None:
+        check_overwriting(export, is_export, force=force)
     noted = None if anchor is None else read_anchor(anchor)
-    with session() as here:
+    with reading_session() as here:
         report = verify_store(here.store, here.engine.snapshots if snapshots else None, anchor=noted)
         if export is not None:
             try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -13,6 +13,7 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from fullcount.compiler.catalog import StaticCatalog
+from fullcount.runtime.approve.identity import uid_of
 from fullcount.runtime.connectors.base import Connector
 from fullcount.runtime.connectors.registry import UnknownConnectorError, connector_named
 from fullcount.runtime.workspace.errors import SettingError, WorkspaceError, did_you_mean, from_validation
@@ -60,9 +61,38 @@ class _File(BaseModel):
     freeze: list[FreezeEntry] = []
 
 
+class _RolesOnly(BaseModel):
+    """The part of the file that is read anew. The rest of it was checked when the workspace was loaded."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    roles: dict[_Name, list[_Member]] = {}
+
+
+class _People(Mapping[str, frozenset[str]]):
+    """Who is in each role, each person once: a name and the number it stands for are one. Looked up when asked for.
+
+    A name that this system does not know stands for itself: a workspace is often checked where its people have no
+    account.
+    """
+
+    def __init__(self, roles: Mapping[str, list[str]]) -> None:
+        self._roles = roles
+
+    def __getitem__(self, role: str) -> frozenset[str]:
+        found = ((member, uid_of(member)) for member in self._roles[role])
+        return frozenset(member if uid is None else f"uid:{uid}" for member, uid in found)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._roles)
+
+    def __len__(self) -> int:
+        return len(self._roles)
+
+
 class Workspace:
-    """One checked `fullcount.toml`. Nothing of it changes after loading, except that exemption lists, protections and
-    freezes are read anew.
+    """One checked `fullcount.toml`. Nothing of it changes after loading, but roles, exemption lists, protections and
+    freezes are read anew: who left the role, and what was exempted or protected, counts from the next act on.
     """
 
     def __init__(
@@ -72,6 +102,7 @@ class Workspace:
         self._seen_from = seen_from
         self._file = file
         self._sources = sources
+        self._roles: tuple[bytes, Mapping[str, tuple[str, ...]]] | None = None
 
     @classmethod
     def load(cls, start: Path) -> Self:
@@ -80,12 +111,7 @@ class Workspace:
         Raises `WorkspaceError`: FC601 if there is none, FC602-FC607 for what is wrong with it.
         """
         path = _find(start)
-        try:
-            document = tomllib.loads(path.read_bytes().decode())
-        except OSError as error:
-            raise WorkspaceError("FC602", f"`{path}` can't be read: {error.strerror}") from None
-        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise WorkspaceError("FC602", f"`{path}` is not TOML: {error}") from None
+        document = _toml(path, _bytes(path))
         root = path.parent
         try:
             file = _File.model_validate(document, context={ROOT: root})
@@ -117,8 +143,19 @@ class Workspace:
 
     @property
     def roles(self) -> Mapping[str, tuple[str, ...]]:
-        """The members of each role: user names, or `uid:1000`."""
-        return MappingProxyType({role: tuple(members) for role, members in self._file.roles.items()})
+        """The members of each role as the file says now: user names, or `uid:1000`.
+
+        Raises `WorkspaceError` when it can't be read: roles that nobody can read are never those of before.
+        """
+        path = self._root / FILE_NAME
+        data = _bytes(path)
+        if self._roles is None or self._roles[0] != data:
+            try:
+                said = _RolesOnly.model_validate(_toml(path, data))
+            except ValidationError as error:
+                raise from_validation(error, path, _RolesOnly) from None
+            self._roles = (data, MappingProxyType({role: tuple(members) for role, members in said.roles.items()}))
+        return self._roles[1]
 
     @property
     def source_names(self) -> tuple[str, ...]:
@@ -143,6 +180,7 @@ class Workspace:
             {name: connector.resources(name, config) for name, (connector, config) in self._sources.items()},
             tuple(self._file.exemptions),
             tuple(self._file.roles),
+            _People(self._file.roles),
         )
 
     @cached_property
@@ -165,6 +203,20 @@ class Workspace:
             message = f"{FILE_NAME} has no exemption list `{list_name}`"
             raise WorkspaceError("FC609", message, help=did_you_mean(list_name, self._file.exemptions))
         return read_exemptions(path)
+
+
+def _bytes(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise WorkspaceError("FC602", f"`{path}` can't be read: {error.strerror}") from None
+
+
+def _toml(path: Path, data: bytes) -> dict[str, Any]:
+    try:
+        return tomllib.loads(data.decode())
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise WorkspaceError("FC602", f"`{path}` is not TOML: {error}") from None
 
 
 def _find(start: Path) -> Path:
