@@ -1,11 +1,16 @@
 """Dialects: checked data, whose particular rules are asked before the general ones."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import ValidationError
+from tests.support.workspaces import PROJECT
 
-from fullcount.runtime.connectors.http import CONNECTOR, catalogue, conditions, exchange, paths
+from fullcount.compiler.values import FieldState
+from fullcount.runtime.connectors.http import CONNECTOR, catalogue, conditions, exchange, fields, paths
 from fullcount.runtime.connectors.http.config import HttpConfig
 from fullcount.runtime.connectors.http.forms import Check, When
+from fullcount.runtime.connectors.http.said import Said
 from fullcount.runtime.connectors.http.scan import operation_for
 from fullcount.runtime.workspace.errors import SettingError
 
@@ -175,3 +180,26 @@ def test_resources_are_declared_without_contacting_anything():
     assert (resource.key, str(resource.consistency), str(resource.visibility)) == (("id",), "interval", "unknown")
     pinned = settings(dialect="kubernetes", resource={"list": "/api/v1/pods"})
     assert str(CONNECTOR.resources("api", pinned)["things"].consistency) == "pinned"
+
+
+def test_reference_names_every_shipped_dialect():
+    """What is shipped is listed where readers look for it."""
+    page = (PROJECT / "docs/reference/http.md").read_text(encoding="utf-8")
+    assert [name for name in catalogue.shipped() if f"`{name}`" not in page] == []
+
+
+SCALARS = st.none() | st.booleans() | st.integers(-3, 3) | st.text(max_size=2)
+ITEMS = st.lists(
+    st.dictionaries(st.sampled_from(["a", "b", "a.b"]), SCALARS | st.dictionaries(st.just("b"), SCALARS), max_size=3)
+)
+
+
+@pytest.mark.requirement("R7")
+@given(ITEMS, st.sampled_from([None, "a", "a/b", "b/a", "a.b"]), st.sampled_from(["a", "b", "a.b"]))
+def test_column_read_at_once_says_the_same_as_value_by_value(items, at, name):
+    """The fast way and the careful way give the same values and the same states."""
+    operation = catalogue.dialect_named("generic_http").operations[-1]
+    asked = exchange.Exchange(exchange.Request.to("/things"), exchange.Reply(200))
+    fast = fields.columns_of(operation, asked, Said(items=items), {name: fields.Place(at)})
+    careful = Said(items=items, lost_fields={(-1, "none"): FieldState.FORBIDDEN})
+    assert fast == fields.columns_of(operation, asked, careful, {name: fields.Place(at)})

@@ -2,7 +2,8 @@
 
 It goes on at a short page and at an empty one, and ends well only at an affirmative end of the connector's contract.
 Whatever else stops it, our own limits included, is a reason in the envelope, and what was read so far is kept as a
-partial answer. It never raises for what a source does, never restarts on its own, and never merges two attempts.
+partial answer. It never raises for what a source does, never restarts a read that failed, and never merges two
+attempts: where pages may shift, whole passes are compared with each other until two in a row are equal.
 """
 
 from __future__ import annotations

@@ -21,6 +21,8 @@ from fullcount.runtime.evidence.codes import Reason, WarningCode, Way
 from fullcount.runtime.evidence.envelope import Incompleteness
 
 _NO_RULE = FieldRule()
+_MISSING: Any = object()
+_ODD_STEPS = frozenset({"*", "**", "[]"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ def columns_of(
     for name, place in fields.items():
         values, found = reader.column(name, place)
         columns[name] = values
-        if any(state is not None for state in found):
+        if any(state is not None for state in found):  # none at all where every value speaks for itself
             states[name] = found
     return columns, states
 
@@ -55,7 +57,7 @@ def columns_of(
 class _Reader:
     def __init__(self, operation: Operation, exchange: Exchange, said: Said) -> None:
         self.operation, self.exchange, self.said = operation, exchange, said
-        self.hidden = [self._is_masked(item) for item in said.items]
+        self.hidden = [] if operation.masked is None else [self._is_masked(item) for item in said.items]
 
     def _is_masked(self, item: Any) -> bool:
         masked = self.operation.masked
@@ -68,6 +70,10 @@ class _Reader:
         """Return one field of every item."""
         rule = self.operation.fields.get(name, _NO_RULE)
         at = rule.at if place.at is None else place.at
+        plain = self._plain_column(name, at, rule, place)
+        if plain is not None:
+            self._warn(name, rule, plain[1], plain[0])
+            return plain
         values: list[Any] = []
         states: list[FieldState | None] = []
         for index, item in enumerate(self.said.items):
@@ -76,6 +82,33 @@ class _Reader:
             states.append(state)
         self._warn(name, rule, states, values)
         return values, states
+
+    def _plain_column(
+        self, name: str, at: str | None, rule: FieldRule, place: Place
+    ) -> tuple[list[Any], list[FieldState | None]] | None:
+        """Return a column of which nothing has to be looked at value by value; None if something has.
+
+        It says the same as `_cell` for each, and is what makes a page of a thousand objects cheap.
+        """
+        said = self.said
+        odd = place.as_json or len(said.lost_fields) > 0 or name in said.states or any(self.hidden)
+        steps = (name if at is None else at).split("/")
+        if odd or steps[0].startswith("$") or not all(steps) or not _ODD_STEPS.isdisjoint(steps):
+            return None
+        if any(step.isdecimal() for step in steps):
+            return None
+        values: list[Any] = [item.get(steps[0], _MISSING) for item in said.items]
+        for step in steps[1:]:
+            values = [value.get(step, _MISSING) if type(value) is dict else _MISSING for value in values]
+        if self.operation.nested is not None and dict in set(map(type, values)):
+            return None
+        if _MISSING not in values:
+            return values, []
+        if at is None and "." in name:
+            return None
+        state = self._missing(name, rule, place)
+        states = [state if value is _MISSING else None for value in values]
+        return [None if value is _MISSING else value for value in values], states
 
     def _cell(
         self, name: str, at: str | None, rule: FieldRule, place: Place, index: int, item: Any
@@ -143,10 +176,10 @@ class _Reader:
         said = self.said
         if rule.lag is not None:
             said.warn(WarningCode.USAGE_DATA_LAG, rule.lag, fields=[name])
-        unseen = any(
-            value is None and state in {None, FieldState.ABSENT} for value, state in zip(values, states, strict=True)
-        )
-        if rule.window is not None and unseen:
+        told = states if len(states) > 0 else [None] * len(values)
+        if rule.window is not None and any(
+            value is None and state in {None, FieldState.ABSENT} for value, state in zip(values, told, strict=True)
+        ):
             said.warn(WarningCode.TRACKING_WINDOW_LIMIT, rule.window, fields=[name])
         if any(state is FieldState.FORBIDDEN for state in states):
             detail = f"`{name}` of some objects is hidden from the reader"
