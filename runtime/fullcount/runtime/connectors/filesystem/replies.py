@@ -73,6 +73,8 @@ def _note_error(look: Look, root: Look, judged: Judged) -> None:
     reason = _READ.get(name, Reason.SOURCE_UNAVAILABLE)
     if reason is Reason.SNAPSHOT_CHANGED and look.path == root.path:
         reason = Reason.EXISTENCE_UNKNOWN
+    if reason is Reason.VISIBILITY_RESTRICTED and look.operation in {"stat", "lstat"} and look.path == root.path:
+        reason = Reason.EXISTENCE_UNKNOWN  # what is asked for by name may be there, behind a folder that is closed
     way = Way.NEXT_CURSOR if reason is Reason.CLIENT_LIMIT_REACHED else None
     judged.because(reason, way, f"`{look.path}`: {name}")
 

@@ -104,7 +104,7 @@ class _Reader:
             return None
         if _MISSING not in values:
             return values, []
-        if at is None and "." in name:
+        if at is None and ("." in name or len(self.operation.within) > 0):
             return None
         state = self._missing(name, rule, place)
         states = [state if value is _MISSING else None for value in values]
@@ -122,7 +122,7 @@ class _Reader:
             failed = paths.first(item, "$detail/failed")
             if failed is not None:
                 return None, failed
-        matches = paths.find(item, at) if at is not None else _by_name(item, name)
+        matches = paths.find(item, at) if at is not None else _by_name(item, name, self.operation.within)
         if len(matches) == 0:
             return None, self._missing(name, rule, place)
         value = matches if at is not None and "*" in at else matches[0]
@@ -186,10 +186,15 @@ class _Reader:
             said.warn(WarningCode.PARTIAL_FIELD_SET, detail, fields=[name])
 
 
-def _by_name(item: Any, name: str) -> list[Any]:
-    """Return what stands under a field's own name, or where its points lead."""
-    found = paths.find(item, name)
-    return found if len(found) > 0 or "." not in name else paths.find(item, name.replace(".", "/"))
+def _by_name(item: Any, name: str, within: Sequence[str]) -> list[Any]:
+    """Return what stands under a field's own name, or where its points lead, at the top or where fields are kept."""
+    for place in ("", *within):
+        prefix = f"{place}/" if place != "" else ""
+        for path in (name, name.replace(".", "/")):
+            found = paths.find(item, prefix + path)
+            if len(found) > 0:
+                return found
+    return []
 
 
 def _as_json(value: Any) -> str:

@@ -302,6 +302,8 @@ class Operation(Form):
     steady_header: list[str] = []
     """Headers that list what the caller may do; a page on which one of them lost an entry hides objects."""
     fields: dict[str, FieldRule] = {}
+    within: list[str] = []
+    """Where in an item its fields stand, besides at its top (`attributes`, `_source`)."""
     missing_field: FieldState = FieldState.INDETERMINATE
     projection: Projection | None = None
     masked: Masked | None = None

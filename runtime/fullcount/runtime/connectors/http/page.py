@@ -105,6 +105,10 @@ def _detail(rule: Finding, otherwise: str) -> str:
 
 def _items(operation: Operation, exchange: Exchange, said: Said) -> list[Any]:
     body, summary = exchange.reply.body, exchange.request.summary
+    if operation.kind == "object" and exchange.request.method == "HEAD":
+        return [{"$headers": dict(exchange.reply.headers)}]
+    if body is None:
+        raise refusal([_found(Reason.MALFORMED_RESPONSE, f"{summary}: there is no body at all", Way.RESTART)])
     if operation.kind == "object":
         return [_object(operation, body, summary)]
     if operation.of == "mapping":
