@@ -7,12 +7,12 @@ completes them, and the compiler reads them through the `Catalog` protocol. Noth
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
 from fullcount.compiler.claims import Consistency
 from fullcount.compiler.types import FieldType
+from fullcount.dsl.dataclass import dataclass, field
 
 
 class Visibility(StrEnum):

@@ -7,7 +7,6 @@ failed, so that its uses are not reported a second time; it never becomes part o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TypeVar
 
 from fullcount.compiler import ir
@@ -18,6 +17,7 @@ from fullcount.compiler.report import error, near
 from fullcount.compiler.typenames import scalar_type
 from fullcount.compiler.types import FieldType, Type
 from fullcount.dsl import tree
+from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.diagnostics import Diagnostics, Label
 
 

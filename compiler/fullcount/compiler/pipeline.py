@@ -11,7 +11,7 @@ an imported file comes from a loader.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from fullcount.compiler import program
 from fullcount.compiler.approvals import check_approvals, unique_acts, warn_one_approver, warn_too_few_people
@@ -35,6 +35,7 @@ from fullcount.compiler.suppressions import allow
 from fullcount.compiler.unused import warn_unused
 from fullcount.compiler.windows import check_windows
 from fullcount.dsl import tree
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.diagnostics import Diagnostics
 from fullcount.dsl.parser import parse
 from fullcount.dsl.source import Source

@@ -26,9 +26,9 @@ def conformance(
     file: Annotated[Path, typer.Argument(help="Recorded cases, one a line.")],
     as_json: AsJson = False,
 ) -> None:
-    """Replay recorded exchanges through the connectors, and print what differs from the expected verdicts.
+    """Replay recorded exchanges through the connectors.
 
-    Ends with `N of M agree`, and with exit code 0 only if all do.
+    Prints what differs from the expected verdicts and ends with `N of M agree`; the exit code is 0 only if all do.
     """
     from fullcount.runtime.conformance.case import CaseError, load
     from fullcount.runtime.conformance.replay import replay
