@@ -15,6 +15,7 @@ from __future__ import annotations
 from fullcount.dsl.codes import (
     approval,
     blast,
+    conformance,
     evidence,
     guards,
     internal,
@@ -47,6 +48,7 @@ CODES: dict[str, Code] = {
         guards,
         workspace,
         trials_run,
+        conformance,
         understanding,
         workspace_use,
         runtime,

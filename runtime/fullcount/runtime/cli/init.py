@@ -65,8 +65,9 @@ workflow lock_idle_accounts {
 
   inventory accounts from directory.accounts {
     key         id
-    incarnation entry_uuid                  # a recreated account is another account
-    fields      { id: text, entry_uuid: text, owner: text?, last_login: timestamp?, created: timestamp, locked: bool }
+    incarnation entry_uuid # a recreated account is another account
+    fields      { id: text, entry_uuid: text, owner: text?, last_login: timestamp?,
+                  created: timestamp, locked: bool }
   }
 
   verify accounts { complete, fresh within 1h }

@@ -36,6 +36,7 @@ VERBS: Final[dict[str, Verb]] = {
     "undo": Verb("undo", "undo", "Take back what a plan did, object by object"),
     "runs": Verb("runs", "runs", "List what ran and how it ended"),
     "verify": Verb("verify", "verify", "Check that the record holds"),
+    "conformance": Verb("conformance", "conformance", "Replay recorded exchanges through the connectors"),
     "serve": Verb("serve", "serve", "Run scheduled workflows when they are due"),
     "halt": Verb("halt", "halt", "Stop all acting at once, or allow it again"),
     "explain": Verb("explain", "explain", "Explain a code"),

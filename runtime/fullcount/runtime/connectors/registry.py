@@ -16,6 +16,7 @@ _BUILT_IN = {
     "declared": "fullcount.runtime.connectors.declared:CONNECTOR",
     "sql": "fullcount.runtime.connectors.sql:CONNECTOR",
     "git": "fullcount.runtime.connectors.git:CONNECTOR",
+    "http": "fullcount.runtime.connectors.http:CONNECTOR",
 }
 
 
