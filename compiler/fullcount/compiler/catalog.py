@@ -104,6 +104,10 @@ class Catalog(Protocol):
         """Return the names of the configured roles."""
         ...
 
+    def people(self, role: str) -> frozenset[str] | None:
+        """Return who is in a role, each person once, as `uid:1000` where that is known; None when nobody can tell."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class StaticCatalog:
@@ -112,6 +116,7 @@ class StaticCatalog:
     by_source: Mapping[str, Mapping[str, Resource]]
     lists: tuple[str, ...] = ()
     role_names: tuple[str, ...] = ()
+    members: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def sources(self) -> Sequence[str]:
         """See `Catalog.sources`."""
@@ -128,3 +133,7 @@ class StaticCatalog:
     def roles(self) -> Sequence[str]:
         """See `Catalog.roles`."""
         return self.role_names
+
+    def people(self, role: str) -> frozenset[str] | None:
+        """See `Catalog.people`."""
+        return self.members.get(role)

@@ -123,6 +123,20 @@ def unique(declarations: Iterable[Named], what: str, sink: Diagnostics) -> list[
     return list(first.values())
 
 
+def said_in_two_files(name: tree.Name, first: tree.Name, sink: Diagnostics) -> None:
+    """Report a workflow whose name another file has as well."""
+    error(
+        sink,
+        "FC101",
+        f"workflow `{name.text}` is declared in `{first.span.source}` as well",
+        name.span,
+        note="declared again here",
+        labels=(Label(first.span, "first declared here"),),
+        why="plans and schedules are kept by the name, so that a plan of one would take the place of the other's",
+        help="give one of them another name",
+    )
+
+
 def said_twice(what: str, name: tree.Name, first: tree.Name, sink: Diagnostics) -> None:
     """Report a second declaration of the same thing."""
     error(

@@ -94,14 +94,13 @@ def workflow_files(paths: Iterable[Path]) -> list[Path]:
 
 
 def find_files(paths: Iterable[Path]) -> list[Path]:
-    """Return the `.fcw` files meant by the given paths, folders searched in depth, in order of name."""
-    found: list[Path] = []
+    """Return the `.fcw` files meant by the given paths, folders searched in depth, in order of name; each file once."""
+    found: dict[str, Path] = {}
     for path in paths:
-        if path.is_dir():
-            found.extend(sorted(p for p in path.rglob("*.fcw") if ".fullcount" not in p.parts))
-        else:
-            found.append(path)
-    return found
+        inside = sorted(p for p in path.rglob("*.fcw") if ".fullcount" not in p.parts) if path.is_dir() else [path]
+        for each in inside:
+            found.setdefault(os.path.realpath(each), each)
+    return list(found.values())
 
 
 class ImportedFiles:
@@ -158,6 +157,7 @@ def compile_text(source: Source, path: Path, workspace: Premises) -> Compiled:
         workspace.catalog(),
         ImportedFiles(workspace.root, path),
         protections=workspace.protections.current(source),
+        authors=authors_of([str(path)]),
     )
 
 

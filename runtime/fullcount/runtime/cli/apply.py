@@ -26,7 +26,7 @@ def apply(plan: str, as_json: bool) -> None:
     if as_json:
         from fullcount.runtime.cli.acting import end_document
 
-        show_json(end_document(end))
+        show_json(end_document(end, "apply"))
     else:
         show(apply_report(end, head))
     raise click.exceptions.Exit(int(end.exit))

@@ -6,7 +6,7 @@ With `--fix` it also mends what its findings say how to mend, in the files thems
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -69,11 +69,19 @@ def check(paths: tuple[Path, ...], form: Format | None, as_json: bool, fix: bool
         raise NotUnderstoodError("FC699", "`--unsafe-fixes` changes nothing by itself", help="add `--fix`")
     workspace = Premises.known(Path.cwd())
     files = workflow_files(paths or places_of(workspace))
-    results = [_check(path, workspace, fix=fix, unsafe=unsafe_fixes) for path in files]
+    results = _together([_check(path, workspace, fix=fix, unsafe=unsafe_fixes) for path in files])
     failed = any(each.compiled.diagnostics.has_errors for each in results)
     held = len(workspace.protections.current().declared)
     _report(results, Format.JSON if as_json else form or Format.TEXT, held=held, failed=failed)
     raise click.exceptions.Exit(int(Exit.ERROR if failed else Exit.DONE))
+
+
+def _together(results: list[_Checked]) -> list[_Checked]:
+    """Add what is wrong between files."""
+    from fullcount.compiler.pipeline import compiled_together
+
+    compiled = compiled_together([each.compiled for each in results])
+    return [replace(each, compiled=found) for each, found in zip(results, compiled, strict=True)]
 
 
 def _check(path: Path, workspace: Premises, *, fix: bool, unsafe: bool) -> _Checked:

@@ -31,14 +31,14 @@ def diff(
     """Compare two workflows on stored snapshots. Says whether the edit can only shrink what is selected."""
     from fullcount.runtime.cli.plan import bound_params, given_params, one_proposal
     from fullcount.runtime.cli.screen import show, show_json
-    from fullcount.runtime.cli.session import session
+    from fullcount.runtime.cli.session import reading_session
     from fullcount.runtime.understand.compare import Version, compare
     from fullcount.runtime.understand.held import held_on
     from fullcount.runtime.understand.select_text import comparison_json, render_comparison
     from fullcount.runtime.workflow_files import compiled_workflow
 
     given = given_params(param)
-    with session() as here:
+    with reading_session() as here:
         chosen = [compiled_workflow(path, here.workspace, workflow)[0] for path in (before, after)]
         known = {declared.name for each in chosen for declared in each.params}
         versions = []

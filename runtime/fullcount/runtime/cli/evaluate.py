@@ -29,13 +29,13 @@ def evaluate(
     """Evaluate a workflow on stored snapshots. Those of an earlier plan or run; no source is read, nothing stored."""
     from fullcount.runtime.cli.plan import bound_params, given_params, one_proposal
     from fullcount.runtime.cli.screen import show, show_json
-    from fullcount.runtime.cli.session import session
+    from fullcount.runtime.cli.session import reading_session
     from fullcount.runtime.understand.held import held_on
     from fullcount.runtime.understand.select import select
     from fullcount.runtime.understand.select_text import render_selection, selection_json
     from fullcount.runtime.workflow_files import compiled_workflow
 
-    with session() as here:
+    with reading_session() as here:
         chosen, _ = compiled_workflow(file, here.workspace, workflow)
         proposed = one_proposal(chosen, proposal)
         params = bound_params(chosen, given_params(param))

@@ -16,9 +16,12 @@ from fullcount.runtime.cli.layout import paragraphs
 @options.as_json
 def explain(code: str, as_json: bool) -> None:
     """Explain a code. It may be one of the language, of a source's answer, or of an act."""
-    from fullcount.dsl.codes import CODES
+    from fullcount.dsl.codes import CODES, RETIRED
 
     wanted = code.strip().upper()
+    if wanted in RETIRED and not as_json:
+        click.echo(f"{wanted}  is given no more: {RETIRED[wanted]} says the same\n")
+    wanted = RETIRED.get(wanted, wanted)
     if wanted in CODES:
         entry = CODES[wanted]
         if as_json:

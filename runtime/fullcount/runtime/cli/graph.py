@@ -27,7 +27,8 @@ class Format(StrEnum):
 )
 @options.as_json
 @click.option("--output", "-o", type=options.PATH, help="Write to a file, not the screen.")
-def graph(file: Path, workflow: str | None, form: Format, as_json: bool, output: Path | None) -> None:
+@options.force
+def graph(file: Path, workflow: str | None, form: Format, as_json: bool, output: Path | None, force: bool) -> None:
     """Print the stages and what each edge requires."""
     from fullcount.compiler import graph_render
     from fullcount.compiler.graph import build_graph
@@ -49,4 +50,20 @@ def graph(file: Path, workflow: str | None, form: Format, as_json: bool, output:
     if output is None:
         click.echo(text)
     else:
-        write_file(output, text, as_json=as_json)
+        lead = _MARKS.get(Format.JSON if as_json else form, "")
+        write_file(output, f"{lead}{text}", ours=_is_graph, force=force, as_json=as_json)
+
+
+_MARK = "written by fullcount graph"
+_MARKS = {
+    Format.MERMAID: f"%% {_MARK}\n",
+    Format.DOT: f"// {_MARK}\n",
+    Format.SVG: f"<!-- {_MARK} -->\n",
+}
+"""What a file begins with, so that the next one may take its place. JSON has no comments."""
+
+
+def _is_graph(beginning: str) -> bool:
+    """Whether a file that begins like this is a drawn graph."""
+    as_json = beginning.startswith('{\n  "workflow": ') and '\n  "stages": [' in beginning
+    return as_json or beginning.startswith(tuple(_MARKS.values()))

@@ -25,8 +25,10 @@ timezone = "UTC"
 [sources.directory.resources.accounts]
 table = "accounts"
 key = ["id"]
+# What differs when an account is deleted and made again under the same id; without it the two can't be told apart.
+incarnation = "entry_uuid"
 version = "row_version"
-fields = {{ id = "text", owner = "text?", last_login = "timestamp?", created = "timestamp", locked = "bool", row_version = "int" }}
+fields = {{ id = "text", entry_uuid = "text", owner = "text?", last_login = "timestamp?", created = "timestamp", locked = "bool", row_version = "int" }}
 writable = ["locked"]
 
 # Who may approve: user names of this system, or "uid:1000".
@@ -62,8 +64,9 @@ workflow lock_idle_accounts {
   param idle: duration = 90d
 
   inventory accounts from directory.accounts {
-    key    id
-    fields { id: text, owner: text?, last_login: timestamp?, created: timestamp, locked: bool }
+    key         id
+    incarnation entry_uuid                  # a recreated account is another account
+    fields      { id: text, entry_uuid: text, owner: text?, last_login: timestamp?, created: timestamp, locked: bool }
   }
 
   verify accounts { complete, fresh within 1h }

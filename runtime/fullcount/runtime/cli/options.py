@@ -23,5 +23,6 @@ proposal_name = click.option("--proposal", metavar="NAME", help="Which proposal,
 params = click.option(
     "--param", "param", multiple=True, metavar="NAME=VALUE", help="The value of a parameter; as often as needed."
 )
+force = click.option("--force", is_flag=True, help="Write over a file that this command did not write.")
 on = click.option("--on", required=True, metavar="PLAN|RUN", help="The plan or run whose snapshots to use.")
 plan_id = click.argument("plan", help="A plan's id, or an unambiguous beginning of it.")

@@ -96,6 +96,8 @@ def one_proposal(workflow: Workflow, name: str | None) -> Proposal:
 
 def end_document(end: PlanEnd) -> dict[str, Any]:
     """Return the end of a planning run as JSON: the same envelope and codes as everywhere."""
+    from fullcount.runtime.cli.approve import status_document
+
     return {
         "run_id": end.run_id,
         "state": end.state,
@@ -103,6 +105,7 @@ def end_document(end: PlanEnd) -> dict[str, Any]:
         "plan_id": None if end.plan is None else end.plan.document.plan_id,
         "digest": None if end.plan is None else end.plan.document.digest,
         "refusals": [refusal.model_dump(mode="json") for refusal in end.refusals],
+        "approval": None if end.approval is None else status_document(end.approval),
         "prevented": None if end.prevented is None else end.prevented.model_dump(mode="json"),
         "envelopes": {name: envelope.model_dump(mode="json") for name, envelope in end.envelopes.items()},
         "plan": None if end.plan is None else end.plan.document.model_dump(mode="json"),

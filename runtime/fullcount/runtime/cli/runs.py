@@ -22,12 +22,21 @@ if TYPE_CHECKING:
 def runs(workflow: str | None, limit: int, as_json: bool) -> None:
     """List what ran and how it ended. The plans and the planned instants follow."""
     from fullcount.runtime.cli.screen import show_json
-    from fullcount.runtime.cli.session import session
+    from fullcount.runtime.cli.session import reading_session
+    from fullcount.runtime.store.errors import StoreMissing
 
-    with session() as here:
-        ran = here.store.runs(limit, workflow=workflow)
-        plans = here.store.plans(limit, workflow=workflow)
-        slots = here.store.slots(limit, workflow=workflow)
+    try:
+        with reading_session() as here:
+            ran = here.store.runs(limit, workflow=workflow)
+            plans = here.store.plans(limit, workflow=workflow)
+            slots = here.store.slots(limit, workflow=workflow)
+    except StoreMissing as error:
+        # Not an error for who asks what ran; but said, since a store that went away looks the same.
+        if as_json:
+            show_json({"runs": [], "plans": [], "slots": []})
+        else:
+            click.echo(wrapped("", plain(f"nothing has run: {error.message}; {error.help}")))
+        return
     if as_json:
         show_json(
             {"runs": [_run(r) for r in ran], "plans": [_plan(p) for p in plans], "slots": [_slot(s) for s in slots]}

@@ -48,10 +48,15 @@ def show_json(document: Any) -> None:
     click.echo(json.dumps(document, indent=2))
 
 
-def write_file(path: Path, text: str, *, as_json: bool) -> None:
-    """Write a file and say so. Raises `UsageError` when it can't be written."""
+def write_file(path: Path, text: str, *, ours: Callable[[str], bool], force: bool, as_json: bool) -> None:
+    """Write a file and say so. `ours` knows from its beginning a file that may be replaced.
+
+    Raises `UsageError` when it can't be written, or holds something else and there is no `force`.
+    """
+    from fullcount.runtime.cli.overwriting import check_overwriting
     from fullcount.runtime.workflow_files import UsageError
 
+    check_overwriting(path, ours, force=force)
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:

@@ -23,8 +23,16 @@ def serve(as_json: bool) -> None:
 
     from fullcount.runtime.cli.session import session
     from fullcount.runtime.service.logs import log_to_stderr
+    from fullcount.runtime.workflow_files import UsageError
 
     with session() as here:
+        folder = here.workspace.root / "workflows"
+        if not folder.is_dir():
+            raise UsageError(
+                "FC692",
+                f"there is no folder `{folder}`, so nothing would ever be run",
+                help="make it, and put workflows with a `schedule` into it; `fullcount check` shows when they run",
+            )
         log_to_stderr(as_json=as_json)
         asyncio.run(_serve(here))
     raise click.exceptions.Exit(0)

@@ -23,7 +23,7 @@ def undo(plan: str, as_json: bool) -> None:
     if as_json:
         from fullcount.runtime.cli.acting import end_document
 
-        show_json(end_document(end))
+        show_json(end_document(end, "undo"))
     else:
         show(undo_report(end, head))
     raise click.exceptions.Exit(int(end.exit))

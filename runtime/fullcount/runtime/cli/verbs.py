@@ -30,6 +30,7 @@ VERBS: Final[dict[str, Verb]] = {
     "eval": Verb("evaluate", "evaluate", "Evaluate a workflow on stored snapshots"),
     "diff": Verb("diff", "diff", "Compare two workflows on stored snapshots"),
     "approve": Verb("approve", "approve", "Agree to one plan"),
+    "strike": Verb("strike", "strike", "Strike rows from a plan"),
     "apply": Verb("apply", "apply", "Act on what an approved plan lists"),
     "undo": Verb("undo", "undo", "Take back what a plan did, object by object"),
     "runs": Verb("runs", "runs", "List what ran and how it ended"),

@@ -17,19 +17,23 @@ if TYPE_CHECKING:
 @click.option("--anchor", metavar="ENTRY:HASH", help="A head noted elsewhere, that the journal must contain.")
 @click.option("--snapshots/--no-snapshots", default=True, help="Check the stored rows against their digests as well.")
 @click.option("--export", type=options.PATH, help="Write the journal as JSON lines.")
+@options.force
 @options.as_json
-def verify(anchor: str | None, snapshots: bool, export: Path | None, as_json: bool) -> None:
+def verify(anchor: str | None, snapshots: bool, export: Path | None, force: bool, as_json: bool) -> None:
     """Check that the record holds. The journal's chain, plans, approvals, acts and sums."""
     from fullcount.runtime.cli.layout import wrapped
+    from fullcount.runtime.cli.overwriting import check_overwriting
     from fullcount.runtime.cli.screen import show_json
-    from fullcount.runtime.cli.session import session
-    from fullcount.runtime.journal.export import export_jsonl
+    from fullcount.runtime.cli.session import reading_session
+    from fullcount.runtime.journal.export import export_jsonl, is_export
     from fullcount.runtime.journal.verify import verify as verify_store
     from fullcount.runtime.text import plain
     from fullcount.runtime.workflow_files import UsageError
 
+    if export is not None:
+        check_overwriting(export, is_export, force=force)
     noted = None if anchor is None else read_anchor(anchor)
-    with session() as here:
+    with reading_session() as here:
         report = verify_store(here.store, here.engine.snapshots if snapshots else None, anchor=noted)
         if export is not None:
             try:

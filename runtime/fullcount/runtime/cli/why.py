@@ -34,11 +34,11 @@ def why_not(plan: str, key: str, as_json: bool) -> None:
 
 def _explain(plan: str, key: str, *, as_json: bool) -> None:
     from fullcount.runtime.cli.screen import show_json
-    from fullcount.runtime.cli.session import session
+    from fullcount.runtime.cli.session import reading_session
     from fullcount.runtime.understand.explain import explain
     from fullcount.runtime.understand.explain_text import explanation_json, explanation_lines
 
-    with session() as here:
+    with reading_session() as here:
         stored = here.store.load_plan(plan)
         found = explain(stored.document, here.engine.snapshots, key, here.workspace.exemptions)
     if as_json:

@@ -7,6 +7,7 @@ them again. Whatever goes on to a source (plan, apply, serve) loads the `Workspa
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -36,17 +37,21 @@ class Premises:
         Raises `WorkspaceError` for whatever `Workspace.load` raises it for.
         """
         from fullcount.compiler.catalog_document import catalog_from_document, catalog_to_document
+        from fullcount.runtime.workspace.people import People
 
         path = find(start)
         content = read(path)
         kept = cache.get(content)
         if kept is not None:
-            return cls(path.parent, start.resolve(), catalog_from_document(kept))
+            catalog = replace(catalog_from_document(kept["catalog"]), members=People(kept["roles"]))
+            return cls(path.parent, start.resolve(), catalog)
         from fullcount.runtime.workspace.workspace import Workspace
 
         workspace = Workspace.parse(path, content, start)
         if workspace.is_our_own:
-            cache.put(content, catalog_to_document(workspace.catalog()))
+            # who is behind a name is this system's business, and may be another tomorrow: names are kept as written
+            nobody = replace(workspace.catalog(), members={})
+            cache.put(content, {"catalog": catalog_to_document(nobody), "roles": workspace.written_roles})
         return workspace
 
     @property

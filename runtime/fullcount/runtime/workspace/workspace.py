@@ -18,6 +18,7 @@ from fullcount.runtime.connectors.registry import UnknownConnectorError, connect
 from fullcount.runtime.workspace.errors import SettingError, WorkspaceError, did_you_mean
 from fullcount.runtime.workspace.exemptions import Exemption, read_exemptions
 from fullcount.runtime.workspace.freezes import Freeze, FreezeEntry, FreezeFile
+from fullcount.runtime.workspace.people import People
 from fullcount.runtime.workspace.premises import FILE_NAME, Premises, find, read
 from fullcount.runtime.workspace.secrets import ROOT, DatabaseUrl, RootedPath
 from fullcount.runtime.workspace.validation import from_validation
@@ -59,18 +60,28 @@ class _File(BaseModel):
     freeze: list[FreezeEntry] = []
 
 
+class _RolesOnly(BaseModel):
+    """The part of the file that is read anew. The rest of it was checked when the workspace was loaded."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    roles: dict[_Name, list[_Member]] = {}
+
+
 class Workspace(Premises):
-    """One checked `fullcount.toml`. Nothing of it changes after loading, except that exemption lists, protections and
-    freezes are read anew.
+    """One checked `fullcount.toml`. Nothing of it changes after loading, but roles, exemption lists, protections and
+    freezes are read anew: who left the role, and what was exempted or protected, counts from the next act on.
     """
 
     def __init__(
         self, root: Path, seen_from: Path, file: _File, sources: Mapping[str, tuple[Connector, BaseModel]]
     ) -> None:
         resources = {name: connector.resources(name, config) for name, (connector, config) in sources.items()}
-        super().__init__(root, seen_from, StaticCatalog(resources, tuple(file.exemptions), tuple(file.roles)))
+        lists, roles = tuple(file.exemptions), tuple(file.roles)
+        super().__init__(root, seen_from, StaticCatalog(resources, lists, roles, People(file.roles)))
         self._file = file
         self._sources = sources
+        self._roles: tuple[bytes, Mapping[str, tuple[str, ...]]] | None = None
 
     @classmethod
     def load(cls, start: Path) -> Self:
@@ -84,10 +95,7 @@ class Workspace(Premises):
     @classmethod
     def parse(cls, path: Path, content: bytes, start: Path) -> Self:
         """Check the content of a `fullcount.toml`; files are named as seen from `start`. Raises `WorkspaceError`."""
-        try:
-            document = tomllib.loads(content.decode())
-        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise WorkspaceError("FC602", f"`{path}` is not TOML: {error}") from None
+        document = _toml(path, content)
         root = path.parent
         try:
             file = _File.model_validate(document, context={ROOT: root})
@@ -101,6 +109,11 @@ class Workspace(Premises):
     def is_our_own(self) -> bool:
         """Whether every source is read by a connector that comes with Fullcount."""
         return all(is_built_in(table["connector"]) for table in self._file.sources.values())
+
+    @property
+    def written_roles(self) -> Mapping[str, list[str]]:
+        """The members of each role as they stood in the file when it was loaded; `roles` are those of now."""
+        return self._file.roles
 
     @property
     def name(self) -> str:
@@ -119,8 +132,19 @@ class Workspace(Premises):
 
     @property
     def roles(self) -> Mapping[str, tuple[str, ...]]:
-        """The members of each role: user names, or `uid:1000`."""
-        return MappingProxyType({role: tuple(members) for role, members in self._file.roles.items()})
+        """The members of each role as the file says now: user names, or `uid:1000`.
+
+        Raises `WorkspaceError` when it can't be read: roles that nobody can read are never those of before.
+        """
+        path = self._root / FILE_NAME
+        data = read(path)
+        if self._roles is None or self._roles[0] != data:
+            try:
+                said = _RolesOnly.model_validate(_toml(path, data))
+            except ValidationError as error:
+                raise from_validation(error, path, _RolesOnly) from None
+            self._roles = (data, MappingProxyType({role: tuple(members) for role, members in said.roles.items()}))
+        return self._roles[1]
 
     @property
     def source_names(self) -> tuple[str, ...]:
@@ -150,6 +174,13 @@ class Workspace(Premises):
             message = f"{FILE_NAME} has no exemption list `{list_name}`"
             raise WorkspaceError("FC609", message, help=did_you_mean(list_name, self._file.exemptions))
         return read_exemptions(path)
+
+
+def _toml(path: Path, data: bytes) -> dict[str, Any]:
+    try:
+        return tomllib.loads(data.decode())
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise WorkspaceError("FC602", f"`{path}` is not TOML: {error}") from None
 
 
 def _source(path: Path, name: str, table: Mapping[str, Any]) -> tuple[Connector, BaseModel]:
