@@ -22,7 +22,9 @@ class What(StrEnum):
 
 
 @options.command()
-@click.argument("what", type=click.Choice(What), help="`replay`: serve recorded exchanges to the connectors.")
+@click.argument(
+    "what", type=click.Choice(What, case_sensitive=False), help="`replay`: serve recorded exchanges to the connectors."
+)
 @click.argument("file", type=options.PATH, help="Recorded cases, one a line.")
 @options.as_json
 def conformance(what: What, file: Path, as_json: bool) -> None:
