@@ -16,7 +16,7 @@ from fullcount.dsl.source import Source
 EVERY_KEYWORD = """\
 edition "2026"
 import "lib/x.fcw"
-record r { id: text }
+record r { id: text, o: id of s.r? }
 define f(x: int) = x
 protect payroll from s.r as a where (a.x) because "b"
 workflow w {

@@ -149,6 +149,8 @@ def _escaped(char: str) -> str:
 
 def _type(each: tree.TypeName) -> list[str]:
     tokens = [each.name]
+    if each.of is not None:
+        tokens += ["of", *_path(each.of.parts)]
     if each.arguments:
         tokens += ["<", *_separated(map(_type, each.arguments)), ">"]
     if each.fields:

@@ -133,9 +133,10 @@ def _typed(inner: st.SearchStrategy[tree.TypeName]) -> st.SearchStrategy[tree.Ty
 types = st.recursive(
     st.builds(
         lambda n, o: tree.TypeName(n, (), (), o, NOWHERE),
-        st.sampled_from(["text", "int", "timestamp", "duration"]),
+        st.sampled_from(["text", "int", "timestamp", "duration", "id"]),
         st.booleans(),
-    ),
+    )
+    | st.builds(lambda path, o: tree.TypeName("id", (), (), o, NOWHERE, path), dotted, st.booleans()),
     _typed,
     max_leaves=4,
 )

@@ -9,7 +9,7 @@ from enum import Enum
 from fullcount.compiler import ir
 from fullcount.compiler.names import BoundInventory, Names
 from fullcount.compiler.polarity import Polarity
-from fullcount.compiler.types import Type
+from fullcount.compiler.types import IdOf, Type
 from fullcount.dsl.diagnostics import Diagnostics, Label
 from fullcount.dsl.source import Source, Span
 
@@ -48,7 +48,7 @@ class Env:
     facts: frozenset[ir.Expr] = frozenset()
     polarity: Polarity = Polarity.POSITIVE
     lenient: bool = False
-    items: Mapping[str, ir.Item] = field(default_factory=dict)
+    items: Mapping[str, Typed] = field(default_factory=dict)
     locals: Mapping[str, Typed] | None = None
     variables: Mapping[str, str] = field(default_factory=dict)
     around: frozenset[str] = frozenset()
@@ -71,9 +71,15 @@ class Env:
         variables = self.variables if named == row else {**self.variables, row: named}
         return replace(self, rows={**self.rows, row: inventory}, variables=variables)
 
-    def with_item(self, name: str, of_type: Type) -> Env:
+    def with_item(self, name: str, of_type: Type, names: IdOf | None) -> Env:
         """The surroundings inside a test of a list that calls each item `name`."""
-        return replace(self, place=Place.ITEMS, items={**self.items, name: ir.Item(self.fresh(name), of_type)})
+        item = Typed(ir.Item(self.fresh(name), of_type), False, False, names)
+        return replace(self, place=Place.ITEMS, items={**self.items, name: item})
+
+    def item(self, name: str) -> str:
+        """What an item of a list is called in the program."""
+        (found,) = ir.open_items(self.items[name].expr)
+        return found
 
     def variable(self, row: str) -> str:
         """What a row is called in the program."""
@@ -83,7 +89,7 @@ class Env:
     def taken(self) -> frozenset[str]:
         """What rows and items are called in the program, here and around."""
         own = () if self.bare is None else (ir.SELF,)
-        return self.around.union(map(self.variable, self.rows), (item.name for item in self.items.values()), own)
+        return self.around.union(map(self.variable, self.rows), map(self.item, self.items), own)
 
     def fresh(self, name: str) -> str:
         """Return a name that nothing here or around is called by: the one given, or that with a number."""
@@ -102,12 +108,14 @@ class Env:
 class Typed:
     """A checked value: the expression and whether it may be absent where it stands.
 
-    `declared_optional` is what the declaration says before flow typing.
+    `declared_optional` is what the declaration says before flow typing. `names`: which objects the value names, or the
+    items of a list, where that is known.
     """
 
     expr: ir.Expr
     optional: bool
     declared_optional: bool
+    names: IdOf | None = None
 
     @property
     def type(self) -> Type:

@@ -16,6 +16,7 @@ from fullcount.compiler.conditions import conjunction_or_disjunction, member, ne
 from fullcount.compiler.constants import literal
 from fullcount.compiler.definitions import inlined_condition, inlined_value
 from fullcount.compiler.environment import Context, Env, Typed
+from fullcount.compiler.ids import may_meet
 from fullcount.compiler.lists import list_test
 from fullcount.compiler.polarity import Polarity
 from fullcount.compiler.quantifiers import aggregate, quantified
@@ -153,8 +154,11 @@ class Checker:
                 help="write `true` or `false`, or join the tests with `and` and `or`",
             )
             return None
+        if not may_meet(self.context, operand, fallback, node.span, "this replaces"):
+            return None
         made = ir.Else(operand.expr, fallback.expr, operand.type, fallback.optional, span=node.span)
-        return Typed(made, fallback.optional and made not in env.facts, fallback.optional)
+        names = operand.names or fallback.names
+        return Typed(made, fallback.optional and made not in env.facts, fallback.optional, names)
 
 
 def _misplaced(context: Context, node: tree.Never | tree.All | tree.ListLiteral) -> None:

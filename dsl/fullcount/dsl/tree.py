@@ -37,13 +37,17 @@ class Dotted:
 
 @dataclass(frozen=True, slots=True)
 class TypeName:
-    """A type as written: `text`, `timestamp?`, `list<text>`, `map<int>`. `record` has `fields`."""
+    """A type as written: `text`, `timestamp?`, `list<text>`, `map<int>`. `record` has `fields`.
+
+    `id of hr.employees` is called `id`, and `of` is the resource whose objects it names.
+    """
 
     name: str
     arguments: tuple[TypeName, ...]
     fields: tuple[FieldDecl, ...]
     optional: bool
     span: Span
+    of: Dotted | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from fullcount.runtime.connectors.registry import UnknownConnectorError, connect
 from fullcount.runtime.workspace.errors import SettingError, WorkspaceError, did_you_mean, from_validation
 from fullcount.runtime.workspace.exemptions import Exemption, read_exemptions
 from fullcount.runtime.workspace.freezes import Freeze, FreezeEntry, FreezeFile
+from fullcount.runtime.workspace.ids import with_ids
 from fullcount.runtime.workspace.protections import ProtectionFiles
 from fullcount.runtime.workspace.secrets import ROOT, DatabaseUrl, RootedPath
 
@@ -58,6 +59,7 @@ class _File(BaseModel):
     roles: dict[_Name, list[_Member]] = {}
     exemptions: dict[_Word, RootedPath] = {}
     freeze: list[FreezeEntry] = []
+    ids: dict[str, str] = {}
 
 
 class Workspace:
@@ -77,7 +79,7 @@ class Workspace:
     def load(cls, start: Path) -> Self:
         """Search `start` and the folders above it for `fullcount.toml`, and check the whole of it.
 
-        Raises `WorkspaceError`: FC601 if there is none, FC602-FC607 for what is wrong with it.
+        Raises `WorkspaceError`: FC601 if there is none, FC602-FC607 and FC617 for what is wrong with it.
         """
         path = _find(start)
         try:
@@ -91,9 +93,10 @@ class Workspace:
             file = _File.model_validate(document, context={ROOT: root})
         except ValidationError as error:
             raise from_validation(error, path, _File) from None
-        return cls(
-            root, start.resolve(), file, {name: _source(path, name, table) for name, table in file.sources.items()}
-        )
+        sources = {name: _source(path, name, table) for name, table in file.sources.items()}
+        made = cls(root, start.resolve(), file, sources)
+        made.catalog()  # what it says of ids is checked against what the sources declare
+        return made
 
     @property
     def root(self) -> Path:
@@ -139,11 +142,12 @@ class Workspace:
 
     @cached_property
     def _catalog(self) -> StaticCatalog:
-        return StaticCatalog(
+        declared = StaticCatalog(
             {name: connector.resources(name, config) for name, (connector, config) in self._sources.items()},
             tuple(self._file.exemptions),
             tuple(self._file.roles),
         )
+        return with_ids(declared, self._file.ids, FILE_NAME)
 
     @cached_property
     def protections(self) -> ProtectionFiles:
