@@ -35,6 +35,7 @@ workflow w {
       or any a.l as t where (t == 1) or all a.l as t where (t == 1)
     except in exemptions
     except when a.x
+    expect no j as b where (b.x) because "c"
     keep at least 3 per a.x newest by a.y
     keep at least 3 oldest by a.y
     limit 5

@@ -213,6 +213,9 @@ def _propose(each: tree.ProposeDecl) -> list[list[str]]:
             clauses.append(["except", "in", exempted.list_name.text])
         else:
             clauses.append(["except", "when", *expression_tokens(exempted.condition)])
+    for expected in each.expects:
+        head = ["expect", "no", expected.inventory.text, "as", expected.row.text, "where"]
+        clauses.append([*head, "(", *expression_tokens(expected.where), ")", "because", _quoted(expected.because)])
     if each.limit is not None:
         halves = [*([] if each.limit.count is None else [str(each.limit.count)])]
         halves += [] if each.limit.percent is None else [f"{each.limit.percent}%"]

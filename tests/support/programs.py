@@ -195,8 +195,17 @@ excepts = st.one_of(
     names.map(lambda n: tree.ExceptDecl(n, None, NOWHERE)),
     expressions.map(lambda e: tree.ExceptDecl(None, e, NOWHERE)),
 )
+expectations = st.builds(
+    lambda i, r, w, b: tree.ExpectNoneDecl(i, r, w, b, NOWHERE, NOWHERE, NOWHERE),
+    bindings,
+    bindings,
+    selectors(expressions),
+    texts.filter(lambda text: text.strip() != ""),
+)
 proposals = st.builds(
-    lambda n, i, r, w, x, li, s: tree.ProposeDecl(n, i, r, w, tuple(x), li, tuple(s), NOWHERE, NOWHERE),
+    lambda n, i, r, w, x, li, s, e: tree.ProposeDecl(
+        n, i, r, w, tuple(x), li, tuple(s), NOWHERE, NOWHERE, expects=tuple(e)
+    ),
     names,
     names,
     bindings,
@@ -204,6 +213,7 @@ proposals = st.builds(
     st.lists(excepts, max_size=2),
     _optional(_halves.map(lambda both: tree.LimitDecl(*both, NOWHERE))),
     st.lists(expressions, max_size=4),
+    st.lists(expectations, max_size=2),
 )
 quorums = st.builds(lambda c, r, n: tree.QuorumDecl(c, r, n, NOWHERE), counts, texts, st.booleans())
 approvals = st.builds(

@@ -39,7 +39,8 @@ class Env:
 
     `locals` are the arguments of the definition whose body this is, by parameter; a body sees nothing else of the place
     where it is used. `variables` are the rows whose name in the program is not the written one, because a row around
-    the definition is already called so; `around` holds the names that are taken there.
+    the definition is already called so; `around` holds the names that are taken there. `sayable`: an absent value needs
+    no word here, because a test that it fails is only expected of nobody.
     """
 
     place: Place
@@ -52,6 +53,7 @@ class Env:
     locals: Mapping[str, Typed] | None = None
     variables: Mapping[str, str] = field(default_factory=dict)
     around: frozenset[str] = frozenset()
+    sayable: bool = False
 
     def flipped(self) -> Env:
         """The surroundings under one more negation."""
@@ -101,7 +103,7 @@ class Env:
 
     def body(self, arguments: Mapping[str, Typed]) -> Env:
         """The surroundings of the body of a definition that is used here."""
-        return Env(self.place, polarity=self.polarity, locals=arguments, around=self.taken)
+        return Env(self.place, polarity=self.polarity, locals=arguments, around=self.taken, sayable=self.sayable)
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,7 @@ class Checker:
 
     def said_absent(self, typed: Typed, node: tree.Expr, env: Env, user: str) -> bool:
         """Whether the rule has said what an absent value means; if not, that is reported."""
-        if not typed.optional:
+        if not typed.optional or env.sayable:
             return True
         if env.lenient:
             return False

@@ -107,6 +107,20 @@ class Keep:
 
 
 @dataclass(frozen=True, slots=True)
+class Expectation:
+    """What the workflow expects of no row, so that a run does not refuse for it; see `assumptions.py`.
+
+    In `sentence` (`some X as x where (…)`) the object that is proposed is called `assumptions.BASE`.
+    """
+
+    sentence: ir.Some
+    because: str
+    text: str
+    """The clause as written, without its reason, for people."""
+    span: Span = field(default=ir.NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Protection:
     """What keeps an object whatever the rule says, unless `condition` (over the base row) is proven false for it.
 
@@ -144,6 +158,7 @@ class Proposal:
     span: Span = field(default=ir.NOWHERE, compare=False)
     protections: tuple[Protection, ...] = ()
     keeps: tuple[Keep, ...] = ()
+    expects: tuple[Expectation, ...] = ()
 
     @property
     def exemptions(self) -> tuple[ir.Expr, ...]:

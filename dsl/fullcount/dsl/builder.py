@@ -205,6 +205,7 @@ class Builder:
             self._at.span(node),
             head,
             keeps=tuple(self._holding.keep(child) for child in subtrees(node, "keep")),
+            expects=tuple(self._holding.expect_none(child) for child in subtrees(node, "expect_none")),
         )
 
     def _except(self, node: Node) -> tree.ExceptDecl:

@@ -333,8 +333,21 @@ class KeepDecl:
 
 
 @dataclass(frozen=True, slots=True)
+class ExpectNoneDecl:
+    """`expect no people as p where (p.id == a.owner) because "…"` of a proposal: what need not be in the data."""
+
+    inventory: Name
+    row: Name
+    where: Expr
+    because: str
+    span: Span
+    head_span: Span
+    because_span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class ProposeDecl:
-    """`propose disable from accounts as a { where … except … keep … limit … show … }`."""
+    """`propose disable from accounts as a { where … except … expect no … keep … limit … show … }`."""
 
     name: Name
     inventory: Name
@@ -346,6 +359,7 @@ class ProposeDecl:
     span: Span
     head_span: Span
     keeps: tuple[KeepDecl, ...] = ()
+    expects: tuple[ExpectNoneDecl, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,14 @@ from fullcount.runtime.connectors.base import TARGET_FACTS
 from fullcount.runtime.evidence.codes import WARNING_TEXT
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.plan.digest import short_digest
-from fullcount.runtime.plan.document import CertificateDoc, FloorDoc, PlanDocument, PlanRow, ProtectionDoc
+from fullcount.runtime.plan.document import (
+    CertificateDoc,
+    ExpectationDoc,
+    FloorDoc,
+    PlanDocument,
+    PlanRow,
+    ProtectionDoc,
+)
 from fullcount.runtime.plan.review import QuorumView, ReviewStatus
 from fullcount.runtime.text import one_line, plain
 
@@ -82,6 +89,15 @@ class ProtectionLine:
 
 
 @dataclass(frozen=True, slots=True)
+class ExpectationLine:
+    """What the workflow expects of nobody, why, and whether there was somebody after all."""
+
+    clause: str
+    because: str
+    found: str
+
+
+@dataclass(frozen=True, slots=True)
 class FloorLine:
     """A floor and its groups: the name of each, its size, how many would go, how many stay only because of it."""
 
@@ -118,6 +134,7 @@ class Summary:
     kept: tuple[Group, ...]
     protections: tuple[ProtectionLine, ...]
     floors: tuple[FloorLine, ...]
+    expected: tuple[ExpectationLine, ...]
     rule: str
     parameters: tuple[tuple[str, str], ...]
     columns: tuple[str, ...]
@@ -154,6 +171,7 @@ def summarise(doc: PlanDocument, status: ReviewStatus, rows: int | None = None) 
         ),
         protections=tuple(_protection(each) for each in doc.protections),
         floors=tuple(_floor(each) for each in doc.floors),
+        expected=tuple(_expectation(each) for each in doc.expectations),
         rule=one_line(doc.rule),
         parameters=tuple((plain(name), plain(_word(value))) for name, value in sorted(doc.parameters.items())),
         columns=tuple(_heading(label) for label in labels),
@@ -361,6 +379,11 @@ def undecided_groups(doc: PlanDocument) -> tuple[Group, ...]:
 def _protection(doc: ProtectionDoc) -> ProtectionLine:
     unsure = "" if doc.not_ruled_out == 0 else f", {fmt.count(doc.not_ruled_out)} more not ruled out"
     return ProtectionLine(plain(doc.name), one_line(doc.because), plain(doc.condition), fmt.count(doc.kept) + unsure)
+
+
+def _expectation(doc: ExpectationDoc) -> ExpectationLine:
+    found = "and there is none" if doc.found == 0 else f"not needed: there are {fmt.count(doc.found)}"
+    return ExpectationLine(plain(doc.clause.removeprefix("expect ")), one_line(doc.because), found)
 
 
 def _floor(doc: FloorDoc) -> FloorLine:

@@ -86,6 +86,8 @@ def _facts(doc: PlanDocument, said: Summary) -> Iterator[tuple[str, RenderableTy
         rest = len(floor.groups[GROUPS:]) + floor.more
         if rest > 0:
             yield "", Text(f"… {fmt.counted(rest, 'more group')}", style=FAINT)
+    for each in said.expected:
+        yield "expected", Text(f"{each.clause}, {each.found}: {each.because}")
     for note in said.notes:
         yield "note", Text(note, style="yellow")
 
