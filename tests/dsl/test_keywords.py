@@ -23,7 +23,8 @@ workflow w {
   describe "d" owner "o"
   schedule cron "0 2 * * *" timezone "UTC" catch up within 4h
   param idle: duration = 90d
-  inventory i from s.r { key id incarnation inc fields { id: text } scope x == 1 deadline 5m expect id == 1 }
+  inventory i from s.r { key id normalized by lower incarnation inc fields { id: text } scope x == 1 deadline 5m
+                         expect id == 1 }
   verify i { complete, fresh within 1h, snapshot pinned, visibility all, rows at least 1, change at most 5%,
              count agrees with s.h }
   verify j { snapshot interval }

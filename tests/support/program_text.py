@@ -191,7 +191,8 @@ def _operation(each: tree.OperationCall) -> list[str]:
 
 def _inventory(each: tree.InventoryDecl) -> list[list[str]]:
     key = [name.text for name in each.key]
-    clauses = [["key", *(key if len(key) == 1 else ["(", *_separated([name] for name in key), ")"])]]
+    rules = ["normalized", "by", *_separated([name.text] for name in each.normalized)] if each.normalized else []
+    clauses = [["key", *(key if len(key) == 1 else ["(", *_separated([name] for name in key), ")"]), *rules]]
     if each.incarnation is not None:
         clauses.append(["incarnation", each.incarnation.text])
     match each.fields:

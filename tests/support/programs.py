@@ -160,7 +160,9 @@ schedules = st.builds(
 )
 params = st.builds(lambda n, t, d: tree.ParamDecl(n, t, d, NOWHERE), bindings, types, _optional(expressions))
 inventories = st.builds(
-    lambda n, r, k, i, f, s, d, e: tree.InventoryDecl(n, r, tuple(k), i, tuple(f), s, d, tuple(e), NOWHERE, NOWHERE),
+    lambda n, r, k, i, f, s, d, e, by: tree.InventoryDecl(
+        n, r, tuple(k), i, tuple(f), s, d, tuple(e), NOWHERE, NOWHERE, tuple(by)
+    ),
     names,
     dotted,
     st.lists(names, min_size=1, max_size=3),
@@ -169,6 +171,7 @@ inventories = st.builds(
     _optional(conditions(expressions)),
     _optional(durations),
     st.lists(expressions, max_size=2),
+    st.just([]) | st.lists(names, min_size=1, max_size=2),
 )
 
 

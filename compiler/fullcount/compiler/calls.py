@@ -10,6 +10,7 @@ from fullcount.compiler.environment import Env, Typed
 from fullcount.compiler.functions import FUNCTIONS, Function, Wanted
 from fullcount.compiler.ids import may_meet
 from fullcount.compiler.report import error, near
+from fullcount.compiler.spellings import RULES, never_spelled_so
 from fullcount.compiler.types import PERCENT
 from fullcount.compiler.written_out import can_be_read
 from fullcount.dsl import tree
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from fullcount.compiler.expressions import Checker
 
 
-_SPELLINGS = frozenset({"lower", "upper", "trim"})
+_SPELLINGS = frozenset({"lower", "upper", "trim", "trim_dot", "nfc"})
 """Functions that give another spelling of the same name."""
 
 
@@ -67,8 +68,11 @@ def call(checker: Checker, node: tree.Call, env: Env) -> Typed | None:
     if function.alike and not may_meet(checker.context, typed[0], typed[1], node.span, f"`{function.name}` compares"):
         return None
     made = ir.Call(function.name, tuple(arguments), function.result, span=node.span)
+    if len(typed) > 1 and never_spelled_so(checker.context, function.name, typed[0], arguments[1], node.span):
+        return None
     names = typed[0].names if function.name in _SPELLINGS else None
-    return Typed(made, function.optional and made not in env.facts, function.optional, names)
+    normal = typed[0].normal if function.name in RULES else ()
+    return Typed(made, function.optional and made not in env.facts, function.optional, names, normal)
 
 
 def _argument(checker: Checker, function: Function, position: int, node: tree.Expr, env: Env) -> Typed | None:

@@ -83,6 +83,7 @@ def check_inventory(checker: Checker, bound: BoundInventory) -> program.Inventor
         consistency=resource.consistency,
         lookup_fields=resource.lookup_fields,
         span=decl.span,
+        normalized=dict(bound.normal),
     )
 
 

@@ -11,6 +11,7 @@ from fullcount.compiler.ids import may_meet
 from fullcount.compiler.polarity import Polarity
 from fullcount.compiler.presence import facts_when
 from fullcount.compiler.report import error, warning
+from fullcount.compiler.spellings import member_of
 from fullcount.compiler.types import BOOL, ListOf, MapOf
 from fullcount.compiler.walk import is_condition, is_constant
 from fullcount.dsl import tree
@@ -149,7 +150,8 @@ def member(checker: Checker, node: tree.Binary, env: Env) -> ir.Expr | None:
         return None
     if not may_meet(checker.context, item, held, node.span, "this compares"):
         return None
-    test = varying(checker, ir.In(item.expr, collection, span=node.span), node.span)
+    made = member_of(item.expr, collection, item.normal, env.fresh("item"), node.span)
+    test = varying(checker, made, node.span)
     if test is None or node.operator == "in":
         return test
     return ir.Not(test, span=node.span)

@@ -128,10 +128,10 @@ def _argument(checker: Checker, definition: Definition, declared: FieldType, nod
     names = declared.names or typed.names
     if declared.optional:
         # the body says what absent means, whether or not this argument ever is
-        return Typed(typed.expr, True, True, names)
+        return Typed(typed.expr, True, True, names, typed.normal)
     if not checker.said_absent(typed, node, env, f"`{definition.name}`"):
         return None
-    return Typed(typed.expr, False, False, names)
+    return Typed(typed.expr, False, False, names, typed.normal)
 
 
 def signature(definition: Definition) -> str:

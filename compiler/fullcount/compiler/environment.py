@@ -111,13 +111,14 @@ class Typed:
     """A checked value: the expression and whether it may be absent where it stands.
 
     `declared_optional` is what the declaration says before flow typing. `names`: which objects the value names, or the
-    items of a list, where that is known.
+    items of a list, where that is known. `normal`: the rules by which its expression spells it already.
     """
 
     expr: ir.Expr
     optional: bool
     declared_optional: bool
     names: IdOf | None = None
+    normal: tuple[str, ...] = ()
 
     @property
     def type(self) -> Type:

@@ -22,6 +22,7 @@ from fullcount.compiler.polarity import Polarity
 from fullcount.compiler.quantifiers import aggregate, quantified
 from fullcount.compiler.references import index, reference
 from fullcount.compiler.report import error
+from fullcount.compiler.spellings import alike
 from fullcount.compiler.walk import is_condition
 from fullcount.dsl import tree
 
@@ -156,9 +157,13 @@ class Checker:
             return None
         if not may_meet(self.context, operand, fallback, node.span, "this replaces"):
             return None
+        spelled = alike(self.context, operand, fallback, node.span)
+        if spelled is None:
+            return None
+        operand, fallback = spelled
         made = ir.Else(operand.expr, fallback.expr, operand.type, fallback.optional, span=node.span)
         names = operand.names or fallback.names
-        return Typed(made, fallback.optional and made not in env.facts, fallback.optional, names)
+        return Typed(made, fallback.optional and made not in env.facts, fallback.optional, names, fallback.normal)
 
 
 def _misplaced(context: Context, node: tree.Never | tree.All | tree.ListLiteral) -> None:

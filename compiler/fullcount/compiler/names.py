@@ -15,6 +15,7 @@ from fullcount.compiler.catalog import Catalog, Resource
 from fullcount.compiler.inventories import bind_resource, check_identity, declared_fields
 from fullcount.compiler.library import Library
 from fullcount.compiler.report import error, near
+from fullcount.compiler.spellings import key_rules
 from fullcount.compiler.typenames import scalar_type
 from fullcount.compiler.types import FieldType, IdOf, Type
 from fullcount.dsl import tree
@@ -25,13 +26,15 @@ from fullcount.dsl.diagnostics import Diagnostics, Label
 class BoundInventory:
     """An inventory with what it is bound to. `scope` and `expects` are filled in when types are checked.
 
-    `failed` names the declared fields that did not check, so that a use of one is not reported again.
+    `failed` names the declared fields that did not check, so that a use of one is not reported again. `normal` are the
+    rules by which the fields of the key are spelled.
     """
 
     decl: tree.InventoryDecl
     resource: Resource
     fields: Mapping[str, FieldType]
     failed: frozenset[str]
+    normal: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     scope: ir.Expr | None = None
     expects: tuple[ir.Expr, ...] = ()
 
@@ -106,7 +109,7 @@ def _bind(decl: tree.InventoryDecl, names: Names, sink: Diagnostics) -> BoundInv
         return None
     fields, failed = declared_fields(placed, resource, names.catalog, sink)
     check_identity(decl, resource, fields, failed, sink)
-    return BoundInventory(decl, resource, fields, failed)
+    return BoundInventory(decl, resource, fields, failed, key_rules(decl, fields, sink))
 
 
 Named = TypeVar("Named", tree.ParamDecl, tree.InventoryDecl, tree.ProposeDecl, tree.ProtectDecl, tree.Workflow)

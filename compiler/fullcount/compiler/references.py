@@ -11,6 +11,7 @@ from fullcount.compiler.environment import Env, Typed
 from fullcount.compiler.inventories import missing_field
 from fullcount.compiler.names import BoundInventory
 from fullcount.compiler.report import Advice, error, near
+from fullcount.compiler.spellings import as_seen
 from fullcount.compiler.types import TEXT, IdOf, MapOf
 from fullcount.dsl import tree
 from fullcount.dsl.diagnostics import Edit, Fix
@@ -162,7 +163,8 @@ def _field(
         return None
     declared = inventory.fields[name.text]
     expr = ir.Field(row, inventory.name, name.text, declared.type, declared.optional, span=span)
-    return _flow_typed(expr, declared.optional, env, declared.names)
+    typed = _flow_typed(expr, declared.optional, env, declared.names)
+    return as_seen(typed, inventory.normal.get(name.text, ()), env)
 
 
 def index(checker: Checker, node: tree.Index, env: Env) -> Typed | None:

@@ -265,7 +265,7 @@ class ParamDecl:
 
 @dataclass(frozen=True, slots=True)
 class InventoryDecl:
-    """One question put to a source. `deadline` in microseconds."""
+    """One question put to a source. `deadline` in microseconds. `normalized`: the rules that the key is spelled by."""
 
     name: Name
     resource: Dotted
@@ -277,6 +277,7 @@ class InventoryDecl:
     expects: tuple[Expr, ...]
     span: Span
     head_span: Span
+    normalized: tuple[Name, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

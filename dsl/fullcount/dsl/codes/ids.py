@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from fullcount.dsl.codes.examples import tidy, with_people
+from fullcount.dsl.codes.examples import WHERE, tidy, with_people
 from fullcount.dsl.codes.model import Code
 
 _OWNER = "owner: text?"
+_KEY = "key id"
 
 CODES: tuple[Code, ...] = (
     Code(
@@ -42,5 +43,28 @@ CODES: tuple[Code, ...] = (
         ),
         wrong=tidy(("team: text", "team: id of warehouse.partitions")),
         right=tidy(("team: text", "team: id of warehouse.partitions.table_name")),
+    ),
+    Code(
+        id="FC243",
+        title="a key normalized by what is not there",
+        explanation=(
+            "`key id normalized by …` says in which spellings a key may come: `lower` (case), `nfc` (Unicode normal "
+            "form C), `trim_dot` (dots at the end, as names of hosts have them), `trim` (white space around it). They "
+            "are about texts; a number has one spelling."
+        ),
+        wrong=tidy((_KEY, "key id normalized by lowercase")),
+        right=tidy((_KEY, "key id normalized by lower, nfc")),
+    ),
+    Code(
+        id="FC244",
+        title="spellings that do not meet",
+        explanation=(
+            "What a condition sees of a normalized key is its normal spelling. Compared with a plain text, the same "
+            "rules hold for both sides. Two keys with different rules are not compared, since two spellings of one "
+            "person would be one on one side and two on the other; and a part of a key that is asked for in capitals "
+            "is in no key that is normalized by `lower`."
+        ),
+        wrong=tidy((_KEY, "key id normalized by lower"), (WHERE, 'starts_with(a.id, "SVC-")')),
+        right=tidy((_KEY, "key id normalized by lower"), (WHERE, 'starts_with(a.id, "svc-")')),
     ),
 )

@@ -38,4 +38,13 @@ CODES: tuple[Code, ...] = (
         "brings about is left alone (`not a.locked` before an act that locks), and so is what protections say.\n\n"
         f'Correct the value. {_SAY_SO}`expect no accounts as a where (a.environment == "staging") because "…"`.',
     ),
+    Code(
+        "FC793",
+        "two objects that are one key",
+        "The inventory says that its key is `normalized by` some rules, and two of its objects have different keys "
+        "that these rules spell alike, such as `SVC-Billing` and `svc-billing`. A join would find either of them for "
+        "the other, and an exemption of the one would keep both.\n\n"
+        "The refusal names both as the source has them. Find out whether they are one object that was entered twice; "
+        "if they really are two, leave out the rule that joins them.",
+    ),
 )

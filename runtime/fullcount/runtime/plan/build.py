@@ -48,6 +48,7 @@ from fullcount.runtime.plan.exempt import exemptions_of, unused_notes
 from fullcount.runtime.plan.phrase import call_phrase, phrase
 from fullcount.runtime.plan.risk import Assessor
 from fullcount.runtime.plan.sensitivity import sensitivity
+from fullcount.runtime.plan.spelling import one_key_twice
 from fullcount.runtime.workspace.exemptions import Exemption
 
 SPILL: Final = ".work"
@@ -96,7 +97,8 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
     with tables.session(inputs.snapshots.root / SPILL) as connection:
         evaluation = Evaluation(connection, workflow, proposal, relations, bindings, exempt.holding)
         assumed = count_assumed(connection, workflow, proposal, relations, bindings)
-        unborne = tuple(findings(assumed, f"propose:{proposal.name}", inputs.sources))
+        doubled = one_key_twice(connection, workflow, relations)
+        unborne = (*doubled, *findings(assumed, f"propose:{proposal.name}", inputs.sources))
         if len(unborne) > 0:
             raise UnborneError(unborne)
         counts = evaluation.counts()

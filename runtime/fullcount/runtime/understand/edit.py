@@ -43,7 +43,7 @@ _UNDERSTOOD: Final[Mapping[type[Any], frozenset[str]]] = {
     program.Inventory: frozenset(
         {
             "name", "source", "resource", "key", "incarnation", "version", "fields", "scope", "deadline", "expects",
-            "consistency", "lookup_fields", "span",
+            "consistency", "lookup_fields", "span", "normalized",
         }
     ),
     program.Exemption: frozenset({"list_name", "condition"}),
@@ -193,7 +193,7 @@ def _other_collection(wide: Side, narrow: Side) -> Iterator[str]:
 
 
 def _question(inventory: program.Inventory) -> tuple[object, ...]:
-    return inventory.source, inventory.resource, inventory.key
+    return inventory.source, inventory.resource, inventory.key, tuple(sorted(inventory.normalized.items()))
 
 
 # -- conditions --------------------------------------------------------------------------------------------------------
