@@ -86,7 +86,7 @@ def compile_source(
 
     # shared names: what this file and the files it imports declare for every workflow
     files = gather(source, file, loader, sink)
-    library = read_library(files, sink)
+    library = read_library(files, catalog, sink)
     check_definitions(library, catalog, files.sources, sink)
 
     declared = len(file.workflows) + len(file.protects) + len(file.records) + len(file.definitions)

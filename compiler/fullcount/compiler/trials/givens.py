@@ -8,9 +8,9 @@ from typing import Final
 from fullcount.compiler import program
 from fullcount.compiler.catalog import Catalog
 from fullcount.compiler.claims import Agrees
-from fullcount.compiler.inventories import find_resource
 from fullcount.compiler.names import said_twice
 from fullcount.compiler.report import error, near
+from fullcount.compiler.resources import find_resource
 from fullcount.compiler.trials import codes
 from fullcount.compiler.trials.model import Filler, Key, Listing
 from fullcount.compiler.trials.samples import Samples
