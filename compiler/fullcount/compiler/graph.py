@@ -25,8 +25,9 @@ from fullcount.compiler.edges import (
     QuorumModel,
     Requirement,
     claim_model,
+    duration_text,
 )
-from fullcount.compiler.program import Proposal, Use, Workflow
+from fullcount.compiler.program import RELEASE, Act, Proposal, Use, Workflow
 from fullcount.compiler.promises import covered
 from fullcount.dsl.source import Source
 
@@ -43,10 +44,14 @@ class GraphError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A node: what kind of work, for which inventory or proposal."""
+    """A node: what kind of work, for which inventory or proposal.
+
+    `detail` says more of it, for people: the steps of a graduated act.
+    """
 
     kind: StageKind
     name: str
+    detail: str = ""
 
     @property
     def node(self) -> str:
@@ -61,10 +66,11 @@ def build_graph(workflow: Workflow, sources: Mapping[str, Source] | None = None)
     its place and text. Raises GraphError.
     """
     graph: nx.DiGraph[str] = nx.DiGraph(workflow=workflow.name)
-    acts = {act.proposal for act in workflow.acts}
+    acts = {act.proposal: act for act in workflow.acts}
     for proposal in workflow.proposals:
         propose = _add(graph, Stage("propose", proposal.name))
-        act = _add(graph, Stage("act", proposal.name)) if proposal.name in acts else None
+        acted = acts.get(proposal.name)
+        act = None if acted is None else _add(graph, Stage("act", proposal.name, _steps_text(acted)))
         for name in dict.fromkeys(use.inventory for use in proposal.uses):
             verify = _reading(graph, name)
             evidence = _evidence(name, proposal, workflow, sources or {})
@@ -86,6 +92,11 @@ def stage_of(graph: nx.DiGraph[str], node: str) -> Stage:
     """Return the stage that a node stands for."""
     stage: Stage = graph.nodes[node]["stage"]
     return stage
+
+
+def _steps_text(act: Act) -> str:
+    parts = [f"{step.label} after {duration_text(step.after)}" if step.after > 0 else step.label for step in act.steps]
+    return ", ".join((*parts, *([RELEASE] if act.release is not None else [])))
 
 
 def _add(graph: nx.DiGraph[str], stage: Stage) -> Stage:

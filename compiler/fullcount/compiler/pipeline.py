@@ -151,7 +151,7 @@ def compile_workflow(workflow: tree.Workflow, around: Surroundings, sink: Diagno
             canary = check_canary(act_decl.canary, proposals.get(name), promises, approval, sink)
         calls = check_act(checker, act_decl, proposals.get(act_decl.proposal.text))
         if calls is not None and windows is not None:
-            acts.append(act_of(act_decl, *calls, windows, canary))
+            acts.append(act_of(act_decl, calls, windows, canary))
     schedule = None if workflow.schedule is None else check_schedule(workflow.schedule, sink)
 
     # warnings; behind an error, what looks unused may only not have been looked at

@@ -16,7 +16,11 @@ CLAUSES: Final[dict[str, tuple[str, ...]]] = {
     "inventory": ("key", "incarnation", "fields", "scope", "deadline", "expect"),
     "propose": ("where", "except", "keep", "limit", "show"),
     "act": ("undo", "rate", "concurrency", "canary", "stop", "window"),
+    "steps": ("rate", "concurrency", "canary", "stop", "window"),
 }
+
+#: Blocks that also hold entries of the form `name: …`.
+LABELLED: Final = frozenset({"steps"})
 
 #: Blocks whose entries are separated by commas, with the words that an entry starts with (empty: any name).
 LISTS: Final[dict[str, tuple[str, ...]]] = {
@@ -120,6 +124,7 @@ _MEANINGS: Final[dict[str, str]] = {
     "SLASH": "`/`",
     "CLAIM_COUNT": "`count`",
     "ALL_OF": "`all`",
+    "LABEL": "the name of a step",
     "$END": "the end of the file",
 }
 

@@ -12,7 +12,7 @@ from fullcount.runtime.cli.options import AsJson
 from fullcount.runtime.text import plain
 
 if TYPE_CHECKING:
-    from fullcount.runtime.store.views import PlanBrief, RunRow, SlotRow
+    from fullcount.runtime.store.views import PlanBrief, RunRow, SlotRow, StepCount
 
 
 def runs(
@@ -28,9 +28,15 @@ def runs(
         ran = here.store.runs(limit, workflow=workflow)
         plans = here.store.plans(limit, workflow=workflow)
         slots = here.store.slots(limit, workflow=workflow)
+        steps = here.store.step_counts(workflow)
     if as_json:
         show_json(
-            {"runs": [_run(r) for r in ran], "plans": [_plan(p) for p in plans], "slots": [_slot(s) for s in slots]}
+            {
+                "runs": [_run(r) for r in ran],
+                "plans": [_plan(p) for p in plans],
+                "slots": [_slot(s) for s in slots],
+                "steps": [_step(s) for s in steps],
+            }
         )
         return
     if not ran and not slots:
@@ -44,12 +50,24 @@ def runs(
         for plan in plans:
             name = plain(f"{plan.workflow}.{plan.proposal}", 44)
             typer.echo(f"  {plan.plan_id}  {plan.state:<10}  {plan.candidates:>7,} objects  {name}")
+    if steps:
+        typer.echo("\nsteps of graduated acts")
+        for step in steps:
+            typer.echo(_step_text(step))
     if slots:
         typer.echo("\nplanned instants")
         for slot in slots:
             typer.echo(f"  {_when(slot.planned_at)}  {slot.state:<8}  {plain(slot.workflow, 60)}")
             if slot.detail:
                 typer.echo(wrapped(f"  {'':<23}  {'':<8}  ", plain(slot.detail)))
+
+
+def _step_text(row: StepCount) -> str:
+    """Return how many objects stand at a step of a graduated act."""
+    where = "selected, no step done" if row.step is None else f"after `{plain(row.step, 40)}`"
+    lapsed = ", no longer qualify, not yet released" if row.standing == "lapsed" else ""
+    name = plain(f"{row.workflow}.{row.proposal}", 44)
+    return f"  {row.objects:>7,} objects  {where}{lapsed}  since {_when(row.first_since)}  {name}"
 
 
 def _run_text(row: RunRow) -> str:
@@ -96,6 +114,17 @@ def _plan(row: PlanBrief) -> dict[str, Any]:
         "state": row.state,
         "saved_at": row.saved_at.isoformat(),
         "superseded_by": row.superseded_by,
+    }
+
+
+def _step(row: StepCount) -> dict[str, Any]:
+    return {
+        "workflow": row.workflow,
+        "proposal": row.proposal,
+        "step": row.step,
+        "standing": row.standing,
+        "objects": row.objects,
+        "first_since": row.first_since.isoformat(),
     }
 
 

@@ -16,6 +16,7 @@ def show(
     plan: PlanId,
     all_rows: Annotated[bool, typer.Option("--all", help="Every row, not only the riskiest.")] = False,
     undecided: Annotated[bool, typer.Option("--undecided", help="The objects that could not be decided.")] = False,
+    waiting: Annotated[bool, typer.Option("--waiting", help="The objects whose next step is not due yet.")] = False,
     html: Annotated[Path | None, typer.Option("--html", help="Write the review as one offline file.")] = None,
     csv: Annotated[bool, typer.Option("--csv", help="Print the rows as CSV.")] = False,
     as_json: AsJson = False,
@@ -50,5 +51,9 @@ def show(
         from fullcount.runtime.plan.text import render_undecided
 
         screen.show(render_undecided(stored.document))
+    elif waiting:
+        from fullcount.runtime.plan.text import render_waiting
+
+        screen.show(render_waiting(stored.document, review_status(stored, approval, here.person)))
     else:
         screen.show(stored_plan_report(stored, approval, here.person, all_rows=all_rows, resumes_at=resumes_at))

@@ -26,6 +26,7 @@ def compare_tables(state: State, session: Session) -> dict[str, int]:
     compare.table("approval", About.APPROVAL, tables.ApprovalRound, ("round_id",), state.rounds, _key)
     compare.table("vote", About.APPROVAL, tables.ApprovalVote, ("round_id", "uid", "at"), state.votes)
     compare.table("act", About.ACT, tables.Act, ("plan_id", "kind", "object_key"), state.acts, _before)
+    compare.table("step", About.ACT, tables.StepState, ("workflow", "proposal", "object_key"), state.steps)
     compare.table("canary", About.ACT, tables.Canary, ("plan_id",), state.canaries)
     compare.table("lease", About.COORDINATION, tables.Lease, ("name",), state.leases, _no_end)
     compare.table("slot", About.COORDINATION, tables.Slot, ("slot_id",), state.slots)

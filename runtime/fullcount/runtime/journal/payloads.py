@@ -174,6 +174,7 @@ class IntentMeant(Wire):
     parameters: dict[str, Any]
     idempotency_key: str
     round_id: str
+    step: str | None = None
 
 
 class Intents(Payload):
@@ -229,6 +230,51 @@ class CanaryPassed(Payload):
 
     KIND = "canary_passed"
     plan_id: str
+
+
+class StepBegan(Wire):
+    """An object was selected for the first time, and waits for the first step."""
+
+    key: tuple[Any, ...]
+    incarnation: str
+
+
+class StepEnded(Wire):
+    """The clock of an object ended, and why."""
+
+    key: tuple[Any, ...]
+    because: str
+
+
+class StepsSeen(Payload):
+    """What a plan found of the clocks of a graduated act, at an instant. `lapsed` no longer qualify."""
+
+    KIND = "steps_seen"
+    plan_id: str
+    workflow: str
+    proposal: str
+    at: int
+    began: tuple[StepBegan, ...]
+    lapsed: tuple[tuple[Any, ...], ...]
+    ended: tuple[StepEnded, ...]
+
+
+class StepMoved(Wire):
+    """Where an object stands after an act: at a step whose clock starts here, or at the end."""
+
+    key: tuple[Any, ...]
+    incarnation: str
+    step: str | None
+    ended: str | None
+
+
+class StepsMoved(Payload):
+    """What acts did to the clocks of their objects."""
+
+    KIND = "steps_moved"
+    plan_id: str
+    kind: str
+    moved: tuple[StepMoved, ...]
 
 
 # -- coordination -----------------------------------------------------------------------------------------------------
@@ -307,6 +353,8 @@ PAYLOADS: Final[dict[str, type[Payload]]] = {
         ApplyEnded,
         CanaryWaits,
         CanaryPassed,
+        StepsSeen,
+        StepsMoved,
         LeaseClaimed,
         LeaseReleased,
         SlotTaken,

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from fullcount.runtime.journal import replay_acts, replay_approvals, replay_canaries
+from fullcount.runtime.journal import replay_acts, replay_approvals, replay_canaries, replay_steps
 from fullcount.runtime.journal.entry import Entry, canonical_text
 from fullcount.runtime.journal.expected import State
 from fullcount.runtime.journal.payloads import (
@@ -33,6 +33,8 @@ from fullcount.runtime.journal.payloads import (
     RunFinished,
     SlotFinished,
     SlotTaken,
+    StepsMoved,
+    StepsSeen,
 )
 from fullcount.runtime.journal.report import About
 
@@ -158,6 +160,8 @@ _HANDLERS: Final[dict[type[Any], Callable[[State, Entry, Any], None]]] = {
     ApplyEnded: replay_acts.apply_ended,
     CanaryWaits: replay_canaries.waits,
     CanaryPassed: replay_canaries.passed,
+    StepsSeen: replay_steps.seen,
+    StepsMoved: replay_steps.moved,
     LeaseClaimed: _lease_claimed,
     LeaseReleased: _lease_released,
     SlotTaken: _slot_taken,

@@ -23,7 +23,7 @@ from pydantic import BaseModel
 
 from fullcount.runtime.evidence.envelope import Wire
 from fullcount.runtime.plan.caps import effective_cap, written_percent
-from fullcount.runtime.plan.document import CLOCK_PARTS, KeptGroup, PlanDocument, PlanRow, UndecidedRow
+from fullcount.runtime.plan.document import CLOCK_PARTS, WAITS, KeptGroup, PlanDocument, PlanRow, UndecidedRow
 
 COMMENTARY: Final = frozenset({"sensitivity", "since"})
 """Top-level parts that say something about the facts at one instant."""
@@ -242,7 +242,25 @@ def check_sums(doc: PlanDocument) -> list[str]:
             f" + {sums.kept} kept + {sums.undecided} undecided"
         )
     wrong += _listed(doc)
+    wrong += _steps(doc)
     wrong += _caps(doc)
+    return wrong
+
+
+def _steps(doc: PlanDocument) -> list[str]:
+    """Return what does not fit in the steps of a graduated act: each row has one, and what waits is kept."""
+    with_step = sum(1 for row in doc.rows if row.step is not None)
+    if doc.steps is None:
+        return [] if with_step == 0 else [f"{with_step} rows have a step, and the plan is of no graduated act"]
+    wrong = []
+    if with_step != len(doc.rows) or doc.clocks is None:
+        wrong.append("an object is listed without the step that is due for it")
+    kept = sum(group.count for group in doc.kept if group.reason.startswith(WAITS))
+    if kept != len(doc.steps.waiting):
+        wrong.append(f"{len(doc.steps.waiting)} objects wait for a step, and {kept} are kept for that")
+    elsewhere = {canonical_bytes(key) for key in (*(r.key for r in doc.rows), *(r.key for r in doc.undecided))}
+    if any(canonical_bytes(row.key) in elsewhere for row in doc.steps.waiting):
+        wrong.append("an object waits for a step and is listed as well")
     return wrong
 
 

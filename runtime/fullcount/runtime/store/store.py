@@ -22,9 +22,21 @@ from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.journal.append import locked_head, read_head
-from fullcount.runtime.journal.entry import Head
+from fullcount.runtime.journal.entry import Head, canonical_text
 from fullcount.runtime.plan.document import CertificateDoc, PlanDocument
-from fullcount.runtime.store import applying, canaries, controls, evidence, leases, ledger, plans, rounds, runs, slots
+from fullcount.runtime.store import (
+    applying,
+    canaries,
+    controls,
+    evidence,
+    leases,
+    ledger,
+    plans,
+    rounds,
+    runs,
+    slots,
+    steps,
+)
 from fullcount.runtime.store.engine import make_engine, writer
 from fullcount.runtime.store.errors import StoreUnavailable
 from fullcount.runtime.store.instants import from_micros, system_micros, to_micros
@@ -43,6 +55,8 @@ from fullcount.runtime.store.views import (
     RunKind,
     RunRow,
     SlotRow,
+    StepCount,
+    StepRow,
     StoredCertificate,
     StoredPlan,
 )
@@ -265,6 +279,23 @@ class Store:
         """Return the canary of a plan (its full id); None while its wait has not begun."""
         with self.reading() as session:
             return canaries.find(session, plan_id)
+
+    def steps(self, workflow: str, proposal: str) -> tuple[StepRow, ...]:
+        """Return the clocks of a graduated act that have not ended."""
+        with self.reading() as session:
+            return steps.running(session, workflow, proposal)
+
+    def step_counts(self, workflow: str | None = None) -> tuple[StepCount, ...]:
+        """Return how many objects stand at which step of a graduated act."""
+        with self.reading() as session:
+            return steps.counts(session, workflow)
+
+    def step_in_the_way(self, plan_id: str, object_key: tuple[Any, ...], *, kind: ActKind = ActKind.ACT) -> str | None:
+        """Return why the step that a plan (its full id) lists for an object may not be taken now; None: it may."""
+        key = canonical_text(list(object_key))
+        with self.reading() as session:
+            plan = plans.get(session, plan_id)
+            return steps.in_the_way(session, plan, [key], kind, self._now(session)).get(key)
 
     def paused(self, plan_id: str | None = None) -> tuple[Paused, ...]:
         """Return the plans that stand and whose latest apply is only paused, or the one that is named, newest first."""

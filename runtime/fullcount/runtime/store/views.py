@@ -178,6 +178,7 @@ class LedgerEntry:
     before: Mapping[str, Any]
     outcome_at: datetime | None
     fresh: bool = False
+    step: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +190,43 @@ class CanaryRow:
     waits_from: datetime
     waits_until: datetime
     passed_at: datetime | None
+
+
+class StepStanding(StrEnum):
+    """Where an object stands in a graduated act."""
+
+    OPEN = "open"
+    LAPSED = "lapsed"
+    """It no longer qualified, and was not released yet."""
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, slots=True)
+class StepRow:
+    """The clock of one object in a graduated act.
+
+    `step` was done last, at `since`; None: it was first selected then, and waits for the first step.
+    """
+
+    object_key: tuple[Any, ...]
+    incarnation: str
+    standing: StepStanding
+    step: str | None
+    since: datetime
+    plan_id: str
+    ended_because: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepCount:
+    """How many objects of a proposal stand at a step, and since when the first of them does."""
+
+    workflow: str
+    proposal: str
+    step: str | None
+    standing: StepStanding
+    objects: int
+    first_since: datetime
 
 
 @dataclass(frozen=True, slots=True)
