@@ -119,7 +119,8 @@ def plan_digest(doc: PlanDocument) -> str:
 
 
 def _digest(doc: PlanDocument, root: str) -> str:
-    body = doc.model_dump(mode="json", exclude=set(CLOCK_PARTS | COMMENTARY | _IN_TREE))
+    left_out = CLOCK_PARTS | COMMENTARY | _IN_TREE | ({"steps"} if doc.steps is None else frozenset())
+    body = doc.model_dump(mode="json", exclude=set(left_out))
     return sha256_text(_PLAN_DOMAIN + canonical_bytes(body | {"merkle_root": root}))
 
 
@@ -178,13 +179,18 @@ def verify_proof(root: str, row: PlanRow, proof: RowProof) -> bool:
 def _leaves(rows: Sequence[PlanRow], undecided: Sequence[UndecidedRow], kept: Sequence[KeptGroup]) -> list[bytes]:
     return [
         *(_row_leaf(row) for row in rows),
-        *(_leaf(b"undecided", row.model_dump(mode="json")) for row in undecided),
+        *(_leaf(b"undecided", row.model_dump(mode="json", exclude=_no_step(row))) for row in undecided),
         *(_leaf(b"kept", group.model_dump(mode="json")) for group in kept),
     ]
 
 
 def _row_leaf(row: PlanRow) -> bytes:
-    return _leaf(b"row", row.model_dump(mode="json", exclude=set(ROW_COMMENTARY)))
+    return _leaf(b"row", row.model_dump(mode="json", exclude=set(ROW_COMMENTARY) | _no_step(row)))
+
+
+def _no_step(row: PlanRow | UndecidedRow) -> set[str]:
+    """A row of an act with one operation has no step, and says nothing of it: its digest is what it always was."""
+    return {"step"} if row.step is None else set()
 
 
 def _leaf(kind: bytes, value: Any) -> bytes:

@@ -15,6 +15,7 @@ from typing import Any
 from fullcount.compiler import program
 from fullcount.compiler.document import workflow_from_document
 from fullcount.compiler.values import Row, Value
+from fullcount.runtime import format as fmt
 from fullcount.runtime.collect.snapshots import SnapshotStore
 from fullcount.runtime.plan.cells import to_json
 from fullcount.runtime.plan.document import KeptGroup, PlanDocument
@@ -73,7 +74,7 @@ def explain(document: PlanDocument, snapshots: SnapshotStore, text: str, lists: 
         decision=decision,
         reasons=reasons,
         flips=flips(rule, row, decision, around),
-        notes=(*notes, *_changed_lists(decision, entries)),
+        notes=(*_step_notes(document, written), *notes, *_changed_lists(decision, entries)),
     )
 
 
@@ -120,9 +121,12 @@ def _by_clock(
     """Return the decision over a selected object that a graduated act does not act on tonight; None: it is another."""
     if planned is Verdict.UNDECIDED:
         return replace(decision, verdict=Verdict.UNDECIDED, because=Because.NO_CALL), words
-    waits = document.steps is not None and any(row.key == key for row in document.steps.waiting)
-    reasons = words or tuple(r for r in _possible_reasons(document.kept, key) if not r.startswith(_OWN_REASONS))
-    return (replace(decision, verdict=Verdict.KEPT, because=Because.OTHERWISE), reasons) if waits or words else None
+    kept = replace(decision, verdict=Verdict.KEPT, because=Because.OTHERWISE)
+    if any(row.key == key for row in document.rows):
+        return kept, _step_notes(document, key)  # what keeps it is why it is let go: a list, for one
+    if document.steps is not None and any(row.key == key for row in document.steps.waiting):
+        return kept, tuple(r for r in _possible_reasons(document.kept, key) if not r.startswith(_OWN_REASONS))
+    return None
 
 
 def planned_verdict(document: PlanDocument, key: tuple[Any, ...]) -> tuple[Verdict, tuple[str, ...]]:
@@ -130,14 +134,26 @@ def planned_verdict(document: PlanDocument, key: tuple[Any, ...]) -> tuple[Verdi
     for listed in document.rows:
         if listed.key == key:
             released = listed.step is not None and listed.step.label == program.RELEASE
-            return (Verdict.KEPT, (RELEASED,)) if released else (Verdict.CANDIDATE, ())
+            return (Verdict.KEPT if released else Verdict.CANDIDATE), ()
     for row in document.undecided:
         if row.key == key:
             return Verdict.UNDECIDED, row.missing
     return Verdict.KEPT, ()
 
 
-RELEASED = "it no longer qualifies, and is released"
+def _step_notes(document: PlanDocument, key: tuple[Any, ...]) -> tuple[str, ...]:
+    """Return what a graduated act does to the object, or when it will."""
+    for row in document.rows:
+        if row.key == key and row.step is not None:
+            last = "" if row.step.before is None else f", after step `{row.step.before}`"
+            if row.step.label == program.RELEASE:
+                return (f"it no longer qualifies, and is released{last}",)
+            return (f"step `{row.step.label}` is due{last}",)
+    for waits in () if document.steps is None else document.steps.waiting:
+        if waits.key == key:
+            until = "" if waits.step.due is None else f" until {fmt.moment(waits.step.due)}"
+            return (f"it waits for step `{waits.step.label}`{until}",)
+    return ()
 
 
 def _listed(decision: Decision) -> Decision:
