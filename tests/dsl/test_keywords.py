@@ -46,6 +46,7 @@ workflow w {
     window "a" timezone "UTC" }
   act q with s.op(id: a.id) { rate 1 per minute }
   act r with s.op(id: a.id) { rate 1 per hour }
+  notify "m" on waiting, refused, done, stopped
   act t with steps { a: s.op(id: a.id) b: s.op(id: a.id) undo s.op(id: a.id) after 1d }
 }
 workflow v { schedule every 6h }

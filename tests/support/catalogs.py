@@ -204,7 +204,9 @@ def catalog_of(*resources: Resource) -> StaticCatalog:
     by_source: dict[str, dict[str, Resource]] = {}
     for resource in resources:
         by_source.setdefault(resource.source, {})[resource.name] = resource
-    return StaticCatalog(by_source, lists=("exemptions",), role_names=("iam-admin", "ops", "platform"))
+    return StaticCatalog(
+        by_source, ("exemptions",), ("iam-admin", "ops", "platform"), notifier_names=("ops-mail", "chat")
+    )
 
 
 EXAMPLE = catalog_of(*EXAMPLE_RESOURCES)

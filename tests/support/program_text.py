@@ -285,6 +285,9 @@ def _workflow(each: tree.Workflow) -> list[str]:
             continue
         head = ["act", act.proposal.text, "with", *_operation(act.operation)]
         clauses.append(_braced(head, _act(act)) if _act(act) else head)
+    for told in each.notifies:
+        events = _separated([event.text] for event in told.events)
+        clauses.append(["notify", _quoted(told.target), "on", *events])
     return _braced(["workflow", each.name.text], clauses)
 
 

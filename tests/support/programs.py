@@ -249,13 +249,19 @@ def _several(strategy: st.SearchStrategy) -> st.SearchStrategy[tuple]:
     return st.lists(strategy, max_size=2).map(tuple)
 
 
+notifies = st.builds(
+    lambda t, e: tree.NotifyDecl(t, tuple(map(_name, e)), NOWHERE, NOWHERE),
+    texts,
+    st.lists(st.sampled_from(["waiting", "refused", "done", "stopped"]), min_size=1, max_size=3),
+)
 workflows = st.builds(
-    lambda n, d, o, s, parts: tree.Workflow(n, d, o, s, *parts, NOWHERE),
+    lambda n, d, o, s, parts, told: tree.Workflow(n, d, o, s, *parts, NOWHERE, notifies=told),
     names,
     _optional(texts),
     _optional(texts),
     _optional(schedules),
     st.tuples(*map(_several, (params, inventories, verifies, proposals, approvals, acts))),
+    _several(notifies),
 )
 
 

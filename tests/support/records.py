@@ -11,10 +11,11 @@ from tests.support.plans import certificate, document, plan_row
 from tests.support.stores import ANA, BO, CHEN, WORKFLOW, Office, lock
 
 from fullcount.runtime.connectors.base import Outcome
+from fullcount.runtime.events import Notice
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.plan.document import WAITS, ClockBegan, ClocksDoc, KeptGroup, StepDoc, StepsDoc, WaitingRow
 from fullcount.runtime.store.transaction import new_id
-from fullcount.runtime.store.views import ActKind, OutcomeEntry
+from fullcount.runtime.store.views import ActKind, NoticeState, OutcomeEntry
 
 
 def full_history(office: Office) -> str:
@@ -79,7 +80,11 @@ def one_step(office: Office) -> str:
             clocks=ClocksDoc(at=at, began=(ClockBegan(key=("t",), incarnation="uuid-t"),)),
         )
     )
-    store.finish_run(run_id, "waiting", Exit.WAITING_FOR_APPROVAL, {})
+    notice = Notice("waiting", "chat", "NEEDS APPROVAL", {"text": "one object"})
+    store.finish_run(run_id, "waiting", Exit.WAITING_FOR_APPROVAL, {}, [notice])
+    taken = store.take_notice()
+    assert taken is not None
+    store.end_notice(taken.notice_id, NoticeState.DELIVERED)
     office.approve(plan)
     run_id, fence = office.begin(plan)
     plan_id = plan.document.plan_id

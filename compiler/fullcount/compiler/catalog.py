@@ -104,6 +104,10 @@ class Catalog(Protocol):
         """Return the names of the configured roles."""
         ...
 
+    def notifiers(self) -> Sequence[str]:
+        """Return the names of the configured notifiers."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class StaticCatalog:
@@ -112,6 +116,7 @@ class StaticCatalog:
     by_source: Mapping[str, Mapping[str, Resource]]
     lists: tuple[str, ...] = ()
     role_names: tuple[str, ...] = ()
+    notifier_names: tuple[str, ...] = ()
 
     def sources(self) -> Sequence[str]:
         """See `Catalog.sources`."""
@@ -128,3 +133,7 @@ class StaticCatalog:
     def roles(self) -> Sequence[str]:
         """See `Catalog.roles`."""
         return self.role_names
+
+    def notifiers(self) -> Sequence[str]:
+        """See `Catalog.notifiers`."""
+        return self.notifier_names

@@ -3,6 +3,8 @@
     inventory ─Collected─► verify ─Evidence─► propose ─Planned─► approve ─Approved─► act
                               └────────────────Evidence (at the moment of the act)────┘
 
+    propose, act ─Ended─► notify: whoever is told of the end of a run, whatever it is.
+
 The runtime walks it in topological order and starts a stage only when every incoming edge is satisfied; there is no
 other way for a stage to start. So the guarantee that matters is made here: no edge into a proposal or an act leaves
 out a claim that the proposal's uses need, and building fails rather than draw such an edge.
@@ -20,6 +22,7 @@ from fullcount.compiler.claims import Direction, Fresh
 from fullcount.compiler.edges import (
     Approved,
     Collected,
+    Ended,
     Evidence,
     Planned,
     QuorumModel,
@@ -27,12 +30,12 @@ from fullcount.compiler.edges import (
     claim_model,
     duration_text,
 )
-from fullcount.compiler.program import RELEASE, Act, Proposal, Use, Workflow
+from fullcount.compiler.program import RELEASE, Act, Notify, Proposal, Use, Workflow
 from fullcount.compiler.promises import covered
 from fullcount.dsl.source import Source
 
-StageKind = Literal["inventory", "verify", "propose", "approve", "act"]
-STAGE_KINDS: tuple[StageKind, ...] = ("inventory", "verify", "propose", "approve", "act")
+StageKind = Literal["inventory", "verify", "propose", "approve", "act", "notify"]
+STAGE_KINDS: tuple[StageKind, ...] = ("inventory", "verify", "propose", "approve", "act", "notify")
 """The kinds of stages in the order of the story."""
 
 _DIRECTIONS = tuple(Direction)
@@ -44,7 +47,7 @@ class GraphError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A node: what kind of work, for which inventory or proposal.
+    """A node: what kind of work, for which inventory, proposal or notifier.
 
     `detail` says more of it, for people: the steps of a graduated act.
     """
@@ -79,6 +82,8 @@ def build_graph(workflow: Workflow, sources: Mapping[str, Source] | None = None)
                 graph.add_edge(verify.node, act.node, requirement=evidence)
         if act is not None:
             _approval(graph, workflow, propose, act)
+        for each in workflow.notifies:
+            _told(graph, each, propose, act)
     return graph
 
 
@@ -119,6 +124,15 @@ def _approval(graph: nx.DiGraph[str], workflow: Workflow, propose: Stage, act: S
     quorums = tuple(QuorumModel(count=q.count, role=q.role, not_by_author=q.not_by_author) for q in approval.quorums)
     required = Approved(proposal=act.name, quorums=quorums, expires=approval.expires)
     graph.add_edge(approve.node, act.node, requirement=required)
+
+
+def _told(graph: nx.DiGraph[str], told: Notify, propose: Stage, act: Stage | None) -> None:
+    """Draw who is told of the end of a planning run, and who of the end of an act or of its undoing."""
+    notify = _add(graph, Stage("notify", told.target))
+    graph.add_edge(propose.node, notify.node, requirement=Ended(events=told.events))
+    acted = tuple(event for event in told.events if event != "waiting")
+    if act is not None and len(acted) > 0:
+        graph.add_edge(act.node, notify.node, requirement=Ended(events=acted))
 
 
 def _evidence(inventory: str, proposal: Proposal, workflow: Workflow, sources: Mapping[str, Source]) -> Evidence:

@@ -23,6 +23,7 @@ _SHAPES = {
     "propose": ("[", "]", "box"),
     "approve": ("([", "])", "oval"),
     "act": ("[[", "]]", "box3d"),
+    "notify": (">", "]", "note"),
 }
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Final
+from typing import Final, Literal
 
 from fullcount.compiler import ir
 from fullcount.compiler.claims import Claim, Consistency, Direction
@@ -295,6 +295,19 @@ class Act:
         return all(call.reversible for name, call in self.calls.items() if name != RELEASE)
 
 
+Event = Literal["waiting", "refused", "done", "stopped"]
+EVENTS: Final[tuple[Event, ...]] = ("waiting", "refused", "done", "stopped")
+"""What people can be told of: how runs end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notify:
+    """Who is told (a notifier of the workspace), and of which of `EVENTS`."""
+
+    target: str
+    events: tuple[Event, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Workflow:
     """One checked clean-up: one base inventory, one proposal, one approval, one act (or a report without an act)."""
@@ -309,6 +322,7 @@ class Workflow:
     proposals: tuple[Proposal, ...]
     approvals: tuple[Approval, ...]
     acts: tuple[Act, ...]
+    notifies: tuple[Notify, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,17 @@ class Builder:
             tuple(self._approve(child) for child in subtrees(node, "approve")),
             tuple(self._act(child) for child in subtrees(node, "act")),
             self._at.span(node),
+            notifies=tuple(self._notify(child) for child in subtrees(node, "notify")),
+        )
+
+    def _notify(self, node: Node) -> tree.NotifyDecl:
+        (target,) = tokens(node, "STRING")
+        events = [each for each in node.children[3:] if isinstance(each, Token) and each.type != "COMMA"]
+        return tree.NotifyDecl(
+            str(self._at.literal(target).value),
+            tuple(self._at.name(token) for token in events),
+            self._at.span(node),
+            self._at.span(target),
         )
 
     def _schedule(self, node: Node) -> tree.ScheduleClause:

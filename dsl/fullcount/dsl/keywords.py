@@ -12,7 +12,18 @@ FILE: Final = "file"
 #: The clauses that each block takes, in canonical order. `file` is the block around everything.
 CLAUSES: Final[dict[str, tuple[str, ...]]] = {
     FILE: ("edition", "import", "record", "define", "protect", "workflow"),
-    "workflow": ("describe", "owner", "schedule", "param", "inventory", "verify", "propose", "approve", "act"),
+    "workflow": (
+        "describe",
+        "owner",
+        "schedule",
+        "param",
+        "inventory",
+        "verify",
+        "propose",
+        "approve",
+        "act",
+        "notify",
+    ),
     "inventory": ("key", "incarnation", "fields", "scope", "deadline", "expect"),
     "propose": ("where", "except", "keep", "limit", "show"),
     "act": ("undo", "rate", "concurrency", "canary", "stop", "window"),
@@ -50,6 +61,7 @@ EXAMPLES: Final[dict[str, str]] = {
     "propose": "propose disable from accounts as a { … }",
     "approve": 'approve disable { 2 of role "iam-admin" not by author, expires after 3d }',
     "act": "act disable with directory.update(id: a.id, locked: true) { … }",
+    "notify": 'notify "ops-mail" on waiting, refused, stopped',
     "key": "key id",
     "incarnation": "incarnation entry_uuid",
     "fields": "fields { id: text, owner: text? }",

@@ -455,6 +455,16 @@ class ActDecl:
 
 
 @dataclass(frozen=True, slots=True)
+class NotifyDecl:
+    """`notify "ops-mail" on waiting, refused, stopped`: who is told of which ends of a run."""
+
+    target: str
+    events: tuple[Name, ...]
+    span: Span
+    target_span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Workflow:
     """One declared clean-up."""
 
@@ -469,6 +479,7 @@ class Workflow:
     approvals: tuple[ApproveDecl, ...]
     acts: tuple[ActDecl, ...]
     span: Span
+    notifies: tuple[NotifyDecl, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

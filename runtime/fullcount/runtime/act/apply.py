@@ -86,7 +86,7 @@ async def _apply(context: ApplyContext) -> ApplyReport:
         report = _report(context, run_id, ended)
         if not finished:
             report = as_error(report)
-        finish_run(context, report)
+        finish_run(context, report, RunKind.APPLY)
     return report
 
 

@@ -28,6 +28,7 @@ from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.plan.cells import from_json, microseconds
 from fullcount.runtime.store.errors import FenceLost
 from fullcount.runtime.store.views import Fence, OutcomeEntry, RunKind
+from fullcount.runtime.telling import of_act
 
 T = TypeVar("T")
 
@@ -179,8 +180,11 @@ class Teller:
             self.context.progress(Progress(finished, self.planned, dict(self.counts)))
 
 
-def finish_run(context: ApplyContext, report: ApplyReport) -> None:
-    """Record how the run ended. A run that can't be recorded as ended stays as it is, and the error is raised."""
+def finish_run(context: ApplyContext, report: ApplyReport, kind: RunKind) -> None:
+    """Record how the run ended, and who is to be told.
+
+    A run that can't be recorded as ended stays as it is, and the error is raised.
+    """
     if report.run_id is None:
         return
     if report.resumes_at is not None:
@@ -198,4 +202,5 @@ def finish_run(context: ApplyContext, report: ApplyReport) -> None:
         summary["stopped_by"] = {"code": report.stopped_by.code, "message": report.stopped_by.message}
     if report.resumes_at is not None:
         summary["resumes_at"] = report.resumes_at.isoformat()
-    context.store.finish_run(report.run_id, state, report.exit, summary)
+    notices = of_act(context.workflow, context.plan.document, kind.value, state, report, context.clock())
+    context.store.finish_run(report.run_id, state, report.exit, summary, notices)

@@ -76,7 +76,7 @@ async def _undo(context: ApplyContext) -> ApplyReport:
         report = _report(context, run_id, ended)
         if not finished:
             report = as_error(report)
-        finish_run(context, report)
+        finish_run(context, report, RunKind.UNDO)
     return report
 
 

@@ -48,9 +48,11 @@ def plan(
     if as_json:
         show_json(end_document(end))
     else:
-        from fullcount.runtime.cli.reports import plan_report
+        from fullcount.runtime.cli.reports import plan_report, told_report
 
         show(plan_report(end, here.person, workflow=chosen.name, proposal=proposed.name, base=proposed.inventory))
+        if end.told:
+            show(told_report(end.told))
     raise typer.Exit(int(end.exit))
 
 
@@ -95,6 +97,8 @@ def one_proposal(workflow: Workflow, name: str | None) -> Proposal:
 
 def end_document(end: PlanEnd) -> dict[str, Any]:
     """Return the end of a planning run as JSON: the same envelope and codes as everywhere."""
+    from fullcount.runtime.cli.reports import notice_document
+
     return {
         "run_id": end.run_id,
         "state": end.state,
@@ -105,4 +109,5 @@ def end_document(end: PlanEnd) -> dict[str, Any]:
         "prevented": None if end.prevented is None else end.prevented.model_dump(mode="json"),
         "envelopes": {name: envelope.model_dump(mode="json") for name, envelope in end.envelopes.items()},
         "plan": None if end.plan is None else end.plan.document.model_dump(mode="json"),
+        "notices": [notice_document(notice) for notice in end.told],
     }

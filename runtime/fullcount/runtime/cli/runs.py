@@ -21,6 +21,7 @@ def runs(
     as_json: AsJson = False,
 ) -> None:
     """List what ran and how it ended, the plans, and the planned instants."""
+    from fullcount.runtime.cli.reports import notice_document, notice_text
     from fullcount.runtime.cli.screen import show_json
     from fullcount.runtime.cli.session import session
 
@@ -29,6 +30,7 @@ def runs(
         plans = here.store.plans(limit, workflow=workflow)
         slots = here.store.slots(limit, workflow=workflow)
         steps = here.store.step_counts(workflow)
+        notices = here.store.latest_notices(limit, workflow=workflow)
     if as_json:
         show_json(
             {
@@ -36,6 +38,7 @@ def runs(
                 "plans": [_plan(p) for p in plans],
                 "slots": [_slot(s) for s in slots],
                 "steps": [_step(s) for s in steps],
+                "notices": [notice_document(n) for n in notices],
             }
         )
         return
@@ -45,6 +48,9 @@ def runs(
         return
     for row in ran:
         typer.echo(_run_text(row))
+        for notice in notices:
+            if notice.run_id == row.run_id:
+                typer.echo(wrapped(f"{'':<23}  told ", notice_text(notice)))
     if plans:
         typer.echo("\nplans")
         for plan in plans:

@@ -10,7 +10,7 @@ from fullcount.runtime.cli.options import AsJson, PlanId
 def undo(plan: PlanId, as_json: AsJson = False) -> None:
     """Take back what a plan did, object by object, and leave alone what was changed since."""
     from fullcount.runtime.cli.acting import run_to_its_end
-    from fullcount.runtime.cli.reports import undo_report
+    from fullcount.runtime.cli.reports import told_report, undo_report
     from fullcount.runtime.cli.screen import show, show_json
     from fullcount.runtime.cli.session import session
 
@@ -23,4 +23,6 @@ def undo(plan: PlanId, as_json: AsJson = False) -> None:
         show_json(end_document(end))
     else:
         show(undo_report(end, head))
+        if end.told:
+            show(told_report(end.told))
     raise typer.Exit(int(end.exit))

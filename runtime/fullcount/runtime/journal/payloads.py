@@ -277,6 +277,32 @@ class StepsMoved(Payload):
     moved: tuple[StepMoved, ...]
 
 
+# -- notices ----------------------------------------------------------------------------------------------------------
+
+
+class NoticeQueued(Payload):
+    """Somebody is to be told of the end of the entry's run. The words are there as their hash."""
+
+    KIND = "notice_queued"
+    notice_id: str
+    workflow: str
+    event: str
+    target: str
+    title: str
+    sha256: str
+
+
+class NoticeMoved(Payload):
+    """A notice is being sent, or this came of it."""
+
+    KIND = "notice_moved"
+    notice_id: str
+    state: str
+    attempts: int
+    next_at: int | None
+    detail: str
+
+
 # -- coordination -----------------------------------------------------------------------------------------------------
 
 
@@ -355,6 +381,8 @@ PAYLOADS: Final[dict[str, type[Payload]]] = {
         CanaryPassed,
         StepsSeen,
         StepsMoved,
+        NoticeQueued,
+        NoticeMoved,
         LeaseClaimed,
         LeaseReleased,
         SlotTaken,

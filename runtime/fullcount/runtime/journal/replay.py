@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from fullcount.runtime.journal import replay_acts, replay_approvals, replay_canaries, replay_steps
+from fullcount.runtime.journal import replay_acts, replay_approvals, replay_canaries, replay_notices, replay_steps
 from fullcount.runtime.journal.entry import Entry, canonical_text
 from fullcount.runtime.journal.expected import State
 from fullcount.runtime.journal.payloads import (
@@ -27,6 +27,8 @@ from fullcount.runtime.journal.payloads import (
     Intents,
     LeaseClaimed,
     LeaseReleased,
+    NoticeMoved,
+    NoticeQueued,
     Outcomes,
     Planned,
     RunBegan,
@@ -162,6 +164,8 @@ _HANDLERS: Final[dict[type[Any], Callable[[State, Entry, Any], None]]] = {
     CanaryPassed: replay_canaries.passed,
     StepsSeen: replay_steps.seen,
     StepsMoved: replay_steps.moved,
+    NoticeQueued: replay_notices.queued,
+    NoticeMoved: replay_notices.moved,
     LeaseClaimed: _lease_claimed,
     LeaseReleased: _lease_released,
     SlotTaken: _slot_taken,

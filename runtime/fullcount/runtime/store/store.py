@@ -19,6 +19,7 @@ from sqlalchemy.orm import Session
 
 from fullcount.runtime.approve.identity import Person
 from fullcount.runtime.connectors.base import Outcome
+from fullcount.runtime.events import Notice
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.journal.append import locked_head, read_head
@@ -37,6 +38,7 @@ from fullcount.runtime.store import (
     slots,
     steps,
 )
+from fullcount.runtime.store import notices as outbox
 from fullcount.runtime.store.engine import make_engine, writer
 from fullcount.runtime.store.errors import StoreUnavailable
 from fullcount.runtime.store.instants import from_micros, system_micros, to_micros
@@ -48,6 +50,8 @@ from fullcount.runtime.store.views import (
     Fence,
     Intent,
     LedgerEntry,
+    NoticeRow,
+    NoticeState,
     OutcomeEntry,
     Paused,
     PlanBrief,
@@ -150,10 +154,17 @@ class Store:
         with self.writing() as tx:
             return runs.begin(tx, workflow, RunKind(kind), by, plan_id, slot_id)
 
-    def finish_run(self, run_id: str, state: str, ended: Exit, summary: Mapping[str, Any]) -> None:
-        """Record how a run ended. Raises `StoreError` when it is unknown or has ended before."""
+    def finish_run(
+        self, run_id: str, state: str, ended: Exit, summary: Mapping[str, Any], notices: Sequence[Notice] = ()
+    ) -> None:
+        """Record how a run ended, and with it who is to be told.
+
+        Raises `StoreError` when it is unknown or has ended before.
+        """
         with self.writing() as tx:
+            workflow = runs.running(tx.session, run_id).workflow
             runs.finish(tx, run_id, state, ended, summary)
+            outbox.queue(tx, run_id, workflow, notices)
 
     def runs(self, limit: int = 20, *, workflow: str | None = None) -> tuple[RunRow, ...]:
         """Return the latest runs, newest first."""
@@ -164,6 +175,31 @@ class Store:
         """Return a run by its id, or by a beginning of it that no other run shares; None when there is none such."""
         with self.reading() as session:
             return runs.find(session, run_id)
+
+    # -- notices ------------------------------------------------------------------------------------------------------
+
+    def notices(self, run_id: str) -> tuple[NoticeRow, ...]:
+        """Return what is told of a run, and what came of it."""
+        with self.reading() as session:
+            return outbox.of_run(session, run_id)
+
+    def latest_notices(self, limit: int = 20, *, workflow: str | None = None) -> tuple[NoticeRow, ...]:
+        """Return what is told of the latest runs, oldest first."""
+        with self.reading() as session:
+            return outbox.of_runs(session, limit, workflow)
+
+    def take_notice(self) -> NoticeRow | None:
+        """Take the oldest notice that is due, to be sent by the caller alone; None when there is none."""
+        with self.reading() as session:
+            if not outbox.is_due(session, self._now(session)):
+                return None
+        with self.writing() as tx:
+            return outbox.take(tx)
+
+    def end_notice(self, notice_id: str, state: NoticeState, detail: str = "") -> NoticeRow:
+        """Record what came of a notice that was taken; one that failed is tried again, as often as it may be."""
+        with self.writing() as tx:
+            return outbox.ended(tx, notice_id, state, detail)
 
     # -- evidence -----------------------------------------------------------------------------------------------------
 

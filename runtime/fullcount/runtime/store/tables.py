@@ -285,6 +285,33 @@ class Canary(Base):
     passed_at: Mapped[int | None] = mapped_column(BigInteger)
 
 
+class Notice(Base):
+    """What somebody is told of the end of a run, kept with it. Triggers refuse to change all but what came of it."""
+
+    __tablename__ = "notices"
+    __table_args__ = (
+        UniqueConstraint("run_id", "event", "target"),
+        _one_of("state", "pending", "sending", "delivered", "failed", "unknown"),
+        Index(None, "state"),
+    )
+
+    notice_id: Mapped[str] = mapped_column(ULID, primary_key=True)
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.run_id"))
+    workflow: Mapped[str] = mapped_column(NAME)
+    event: Mapped[str] = mapped_column(String(16))
+    target: Mapped[str] = mapped_column(NAME)
+    title: Mapped[str] = mapped_column(Text)
+    body: Mapped[str] = mapped_column(Text)
+    sha256: Mapped[str] = mapped_column(HASH)
+    state: Mapped[str] = mapped_column(String(16))
+    attempts: Mapped[int] = mapped_column(Integer)
+    next_at: Mapped[int | None] = mapped_column(BigInteger)
+    """When it is tried (again); while it is being sent, from when on whoever sends it is taken for dead."""
+    detail: Mapped[str] = mapped_column(Text)
+    queued_at: Mapped[int] = mapped_column(BigInteger)
+    changed_at: Mapped[int] = mapped_column(BigInteger)
+
+
 class Lease(Base):
     """Who is at work on what. The row stays for ever, so that the token only ever grows."""
 

@@ -229,6 +229,36 @@ class StepCount:
     first_since: datetime
 
 
+class NoticeState(StrEnum):
+    """What came of a notice."""
+
+    PENDING = "pending"
+    SENDING = "sending"
+    DELIVERED = "delivered"
+    FAILED = "failed"
+    """It was surely not taken, and is not tried again."""
+    UNKNOWN = "unknown"
+    """The answer was lost: it may have been taken, so it is not sent a second time."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeRow:
+    """What somebody is told of the end of a run, and what came of it."""
+
+    notice_id: str
+    run_id: str
+    workflow: str
+    event: str
+    target: str
+    title: str
+    body: Mapping[str, Any]
+    state: NoticeState
+    attempts: int
+    next_at: datetime | None
+    detail: str
+    queued_at: datetime
+
+
 @dataclass(frozen=True, slots=True)
 class Paused:
     """A plan whose apply is paused, and from when on it can be gone on with. `run_id`: the run that paused."""

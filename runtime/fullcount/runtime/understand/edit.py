@@ -30,7 +30,8 @@ _CASES: Final = 6
 
 _UNDERSTOOD: Final[Mapping[type[Any], frozenset[str]]] = {
     program.Workflow: frozenset(
-        {"name", "describe", "owner", "schedule", "params", "inventories", "verifies", "proposals", "approvals", "acts"}
+        {"name", "describe", "owner", "schedule", "params", "inventories", "verifies", "proposals", "approvals", "acts",
+         "notifies"}
     ),
     program.Proposal: frozenset(
         {

@@ -18,6 +18,7 @@ from fullcount.runtime.connectors.registry import UnknownConnectorError, connect
 from fullcount.runtime.workspace.errors import SettingError, WorkspaceError, did_you_mean, from_validation
 from fullcount.runtime.workspace.exemptions import Exemption, read_exemptions
 from fullcount.runtime.workspace.freezes import Freeze, FreezeEntry, FreezeFile
+from fullcount.runtime.workspace.notifiers import MailConfig, NotifierConfig, WebhookConfig
 from fullcount.runtime.workspace.protections import ProtectionFiles
 from fullcount.runtime.workspace.secrets import ROOT, DatabaseUrl, RootedPath
 
@@ -39,6 +40,7 @@ def _a_member(member: str) -> str:
 
 _Member = Annotated[str, AfterValidator(_a_member)]
 _Word = Annotated[str, StringConstraints(pattern=_WORD)]
+_Notifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
 _Name = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 
 
@@ -58,6 +60,7 @@ class _File(BaseModel):
     roles: dict[_Name, list[_Member]] = {}
     exemptions: dict[_Word, RootedPath] = {}
     freeze: list[FreezeEntry] = []
+    notify: dict[_Notifier, NotifierConfig] = {}
 
 
 class Workspace:
@@ -143,6 +146,7 @@ class Workspace:
             {name: connector.resources(name, config) for name, (connector, config) in self._sources.items()},
             tuple(self._file.exemptions),
             tuple(self._file.roles),
+            tuple(self._file.notify),
         )
 
     @cached_property
@@ -157,6 +161,11 @@ class Workspace:
     def freezes(self) -> tuple[Freeze, ...]:
         """Read the freezes anew. Raises `WorkspaceError`: freezes that can't be read are never none."""
         return self._freezes.current()
+
+    @property
+    def notifiers(self) -> Mapping[str, MailConfig | WebhookConfig]:
+        """Who can be told, and by which way."""
+        return MappingProxyType(self._file.notify)
 
     def exemptions(self, list_name: str) -> tuple[Exemption, ...]:
         """Read a list anew. Raises `WorkspaceError` FC609: a list that can't be read is never an empty one."""
