@@ -52,15 +52,16 @@ workflow w {
 workflow v { schedule every 6h }
 """
 
+GRAMMAR = tables.build(tables.GRAMMAR.read_text("utf-8"))
 KEYWORD_TERMINALS = sorted(
-    terminal.name for terminal in tables.parser().terminals if re.match(r"[a-z]+\?*\(\?", terminal.pattern.value)
+    terminal.name for terminal in GRAMMAR.terminals if re.match(r"[a-z]+\?*\(\?", terminal.pattern.value)
 )
 
 
 def _occurrences() -> list[tuple[str, int, int]]:
     tokens = [
         token
-        for token in tables.parser().parse(EVERY_KEYWORD).scan_values(lambda token: True)
+        for token in GRAMMAR.parse(EVERY_KEYWORD).scan_values(lambda token: True)
         if token.type in KEYWORD_TERMINALS
     ]
     return sorted((token.type, token.start_pos, token.end_pos) for token in tokens)

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.plans import certificate, document, plan_row
-from tests.support.stores import ANA, BO, CHEN, WORKFLOW, Office, lock
+from tests.support.stores import ANA, BO, CHEN, ROLES, WORKFLOW, Office, approval, lock
 
+from fullcount.runtime.approve.approvals import strike
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.events import Notice
 from fullcount.runtime.exit_codes import Exit
@@ -58,7 +59,7 @@ def full_history(office: Office) -> str:
     store.finish_run(undo, "done", Exit.DONE, {})
     one_step(office)
     store.halt("until the review", BO)
-    office.plan("z")
+    strike(store, office.plan("y", "z"), approval(), ROLES, ANA, [("y",)], "in use")
     return plan_id
 
 

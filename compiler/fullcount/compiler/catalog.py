@@ -7,12 +7,12 @@ completes them, and the compiler reads them through the `Catalog` protocol. Noth
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
 from fullcount.compiler.claims import Consistency
 from fullcount.compiler.types import FieldType
+from fullcount.dsl.dataclass import dataclass, field
 
 
 class Visibility(StrEnum):
@@ -108,6 +108,10 @@ class Catalog(Protocol):
         """Return the names of the configured notifiers."""
         ...
 
+    def people(self, role: str) -> frozenset[str] | None:
+        """Return who is in a role, each person once, as `uid:1000` where that is known; None when nobody can tell."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class StaticCatalog:
@@ -116,6 +120,7 @@ class StaticCatalog:
     by_source: Mapping[str, Mapping[str, Resource]]
     lists: tuple[str, ...] = ()
     role_names: tuple[str, ...] = ()
+    members: Mapping[str, frozenset[str]] = field(default_factory=dict)
     notifier_names: tuple[str, ...] = ()
 
     def sources(self) -> Sequence[str]:
@@ -137,3 +142,7 @@ class StaticCatalog:
     def notifiers(self) -> Sequence[str]:
         """See `Catalog.notifiers`."""
         return self.notifier_names
+
+    def people(self, role: str) -> frozenset[str] | None:
+        """See `Catalog.people`."""
+        return self.members.get(role)

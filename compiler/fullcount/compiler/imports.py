@@ -8,12 +8,12 @@ What could not be loaded is remembered, so that the names it would have brought 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, Protocol
 
 from fullcount.compiler.report import error
 from fullcount.dsl import tree
+from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.diagnostics import Diagnostics, Label
 from fullcount.dsl.parser import parse
 from fullcount.dsl.source import Source

@@ -7,7 +7,6 @@ failed, so that its uses are not reported a second time; it never becomes part o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TypeVar
 
 from fullcount.compiler import ir
@@ -18,6 +17,7 @@ from fullcount.compiler.report import error, near
 from fullcount.compiler.typenames import scalar_type
 from fullcount.compiler.types import FieldType, Type
 from fullcount.dsl import tree
+from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.diagnostics import Diagnostics, Label
 
 
@@ -121,6 +121,20 @@ def unique(declarations: Iterable[Named], what: str, sink: Diagnostics) -> list[
         else:
             first[name.text] = declaration
     return list(first.values())
+
+
+def said_in_two_files(name: tree.Name, first: tree.Name, sink: Diagnostics) -> None:
+    """Report a workflow whose name another file has as well."""
+    error(
+        sink,
+        "FC101",
+        f"workflow `{name.text}` is declared in `{first.span.source}` as well",
+        name.span,
+        note="declared again here",
+        labels=(Label(first.span, "first declared here"),),
+        why="plans and schedules are kept by the name, so that a plan of one would take the place of the other's",
+        help="give one of them another name",
+    )
 
 
 def said_twice(what: str, name: tree.Name, first: tree.Name, sink: Diagnostics) -> None:

@@ -64,7 +64,17 @@ def parse_value(param: Param, text: str) -> Value:
         raise ParamError(
             f"parameter `{param.name}` is `{param.type}`, and `{text}` is not one; write it as `{_EXAMPLES[kind]}`"
         )
+    # A length below zero turns `now - idle` into a time to come, which every object is older than.
+    if kind is Kind.DURATION and _below_zero(value) and not _below_zero(param.default):
+        raise ParamError(
+            f"parameter `{param.name}` is given as `{text.strip()}`, a length below zero; the language has such"
+            " lengths, and where one is meant its default in the workflow is below zero too"
+        )
     return value
+
+
+def _below_zero(value: Value | None) -> bool:
+    return isinstance(value, int) and value < 0
 
 
 def _literal(kind: Kind, text: str) -> Value | None:

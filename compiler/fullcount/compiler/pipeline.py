@@ -11,10 +11,10 @@ an imported file comes from a loader.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 
 from fullcount.compiler import program
-from fullcount.compiler.approvals import check_approvals, unique_acts, warn_one_approver
+from fullcount.compiler.approvals import check_approvals, unique_acts, warn_one_approver, warn_too_few_people
 from fullcount.compiler.canary import check_canary
 from fullcount.compiler.caps import act_of, acted_on, check_limit, check_pace
 from fullcount.compiler.catalog import Catalog
@@ -25,7 +25,7 @@ from fullcount.compiler.environment import Context
 from fullcount.compiler.expressions import Checker
 from fullcount.compiler.imports import Loader, gather, no_files
 from fullcount.compiler.library import Library, read_library
-from fullcount.compiler.names import resolve_names, unique
+from fullcount.compiler.names import resolve_names, said_in_two_files, unique
 from fullcount.compiler.notifies import check_notifies
 from fullcount.compiler.promises import read_promises
 from fullcount.compiler.protections import Protections, check_protections, protect_workflow, refuse_strays
@@ -36,6 +36,7 @@ from fullcount.compiler.suppressions import allow
 from fullcount.compiler.unused import warn_unused
 from fullcount.compiler.windows import check_windows
 from fullcount.dsl import tree
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.diagnostics import Diagnostics
 from fullcount.dsl.parser import parse
 from fullcount.dsl.source import Source
@@ -43,21 +44,31 @@ from fullcount.dsl.source import Source
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What a compilation gives: a program, or None if a finding is an error. `sources` are the texts by name."""
+    """What a compilation gives: a program, or None if a finding is an error. `sources` are the texts by name.
+
+    `declared` are the names of the file's workflows, checked or not, as they stand there.
+    """
 
     program: program.Program | None
     diagnostics: Diagnostics
     sources: Mapping[str, Source]
+    declared: tuple[tree.Name, ...] = ()
 
 
 def compile_source(
-    source: Source, catalog: Catalog, loader: Loader = no_files, *, protections: Protections | None = None
+    source: Source,
+    catalog: Catalog,
+    loader: Loader = no_files,
+    *,
+    protections: Protections | None = None,
+    authors: frozenset[str] = frozenset(),
 ) -> Compiled:
     """Compile one file, with what it imports, against the sources of a workspace and under its protections.
 
     The program holds the workflows of this file alone. A file of shared names has none, and its program is empty.
     `protections` None: no workspace is known, and the protections of these files are all there are. With a mistake
-    among the protections nothing compiles: nobody could say what is protected.
+    among the protections nothing compiles: nobody could say what is protected. `authors` (`uid:1000`): who is known to
+    count as an author of what is planned from it.
     """
     file, sink = parse(source)
     sources = {source.name: source}
@@ -66,7 +77,7 @@ def compile_source(
         for finding in protections.diagnostics:
             sink.add(finding)
     if file is None or sink.has_errors:
-        return Compiled(None, sink, sources)
+        return Compiled(None, sink, sources, () if file is None else _names(file.workflows))
 
     # shared names: what this file and the files it imports declare for every workflow
     files = gather(source, file, loader, sink)
@@ -86,11 +97,29 @@ def compile_source(
                 refuse_strays(imported, sink)
 
     made = [
-        compile_workflow(workflow, Surroundings(source, file.comments, files.sources, library, catalog), sink)
+        compile_workflow(workflow, Surroundings(source, file.comments, files.sources, library, catalog, authors), sink)
         for workflow in unique(file.workflows, "workflow", sink)
     ]
     found = allow(source, file.comments, sink)
-    return Compiled(_program(made, protections, found), found, files.sources)
+    return Compiled(_program(made, protections, found), found, files.sources, _names(file.workflows))
+
+
+def compiled_together(files: Sequence[Compiled]) -> list[Compiled]:
+    """Return the files of one workspace with what is wrong between them: each workflow has a name of its own."""
+    first: dict[str, tuple[tree.Name, Compiled]] = {}
+    together: list[Compiled] = []
+    for each in files:
+        for name in each.declared:
+            there, other = first.setdefault(name.text, (name, each))
+            if other is not each:
+                said_in_two_files(name, there, each.diagnostics)
+                each = replace(each, program=None, sources={**other.sources, **each.sources})
+        together.append(each)
+    return together
+
+
+def _names(workflows: Sequence[tree.Workflow]) -> tuple[tree.Name, ...]:
+    return tuple(workflow.name for workflow in workflows)
 
 
 def _program(
@@ -104,13 +133,14 @@ def _program(
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Where a workflow stands: its file, the texts of all files, the names they share, and the workspace."""
+    """Where a workflow stands: its file, the texts of all files, the names they share, the workspace, its authors."""
 
     source: Source
     comments: Sequence[tree.Comment]
     sources: Mapping[str, Source]
     library: Library
     catalog: Catalog
+    authors: frozenset[str] = frozenset()
 
 
 def compile_workflow(workflow: tree.Workflow, around: Surroundings, sink: Diagnostics) -> program.Workflow:
@@ -162,6 +192,7 @@ def compile_workflow(workflow: tree.Workflow, around: Surroundings, sink: Diagno
     # warnings; behind an error, what looks unused may only not have been looked at
     for act in acts:
         warn_one_approver(act, approvals, names, sink)
+    warn_too_few_people(names, around.authors, sink)
     if not sink.has_errors:
         warn_unused(names, sink)
 

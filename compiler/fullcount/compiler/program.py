@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Final, Literal
 
@@ -14,6 +13,7 @@ from fullcount.compiler import ir
 from fullcount.compiler.claims import Claim, Consistency, Direction
 from fullcount.compiler.types import FieldType, Type
 from fullcount.compiler.values import Value
+from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.source import Span
 
 

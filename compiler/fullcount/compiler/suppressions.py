@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 from fullcount.compiler.report import error, warning
 from fullcount.dsl import tree
+from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.diagnostics import Diagnostic, Diagnostics, Edit, Fix, Severity
 from fullcount.dsl.source import Source, Span
 

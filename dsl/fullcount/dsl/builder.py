@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from lark import Token, Tree
-
 from fullcount.dsl import tree
 from fullcount.dsl.diagnostics import Diagnostics, Label
 from fullcount.dsl.expressions import ExpressionBuilder, Node, Reporter, subtrees, token_at, tokens
 from fullcount.dsl.fields import FieldBuilder
 from fullcount.dsl.holding import HoldingBuilder
 from fullcount.dsl.keywords import EXAMPLES
+from fullcount.dsl.parse_tree import Token, Tree
 from fullcount.dsl.source import Source, Span
 from fullcount.dsl.statements import StatementBuilder
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import datetime
 import re
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
+
+from fullcount.dsl.dataclass import dataclass
 
 INT_MAX: Final = 2**63 - 1
 _MAX_DIGITS: Final = 38

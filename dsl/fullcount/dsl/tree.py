@@ -6,9 +6,9 @@ The tree says what was written and nothing more: names are unresolved, literals 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.source import Span
 
 # ---------------------------------------------------------------------------------------------- names and types

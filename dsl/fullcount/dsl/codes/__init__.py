@@ -55,4 +55,16 @@ CODES: dict[str, Code] = {
     for code in room.CODES
 }
 
-__all__ = ["CODES", "Code"]
+RETIRED: dict[str, str] = {
+    "FC750": "FC707",
+    "FC751": "FC704",
+    "FC752": "FC708",
+    "FC753": "FC710",
+    "FC754": "FC712",
+    "FC755": "FC722",
+    "FC762": "FC721",
+    "FC771": "FC741",
+}
+"""Codes that are given no more and never again, with the one that says the same. Old records still hold them."""
+
+__all__ = ["CODES", "RETIRED", "Code"]

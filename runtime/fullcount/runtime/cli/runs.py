@@ -2,35 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
+from fullcount.runtime.cli import options
 from fullcount.runtime.cli.layout import wrapped
-from fullcount.runtime.cli.options import AsJson
 from fullcount.runtime.text import plain
 
 if TYPE_CHECKING:
     from fullcount.runtime.store.views import PlanBrief, RunRow, SlotRow, StepCount
 
 
-def runs(
-    workflow: Annotated[str | None, typer.Option("--workflow", help="Only of this workflow.")] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="How many, newest first.")] = 20,
-    as_json: AsJson = False,
-) -> None:
-    """List what ran and how it ended, the plans, and the planned instants."""
+@options.command()
+@click.option("--workflow", metavar="NAME", help="Only of this workflow.")
+@click.option("--limit", type=click.IntRange(min=1), default=20, help="How many, newest first.")
+@options.as_json
+def runs(workflow: str | None, limit: int, as_json: bool) -> None:
+    """List what ran and how it ended. The plans and the planned instants follow."""
     from fullcount.runtime.cli.reports import notice_document, notice_text
     from fullcount.runtime.cli.screen import show_json
-    from fullcount.runtime.cli.session import session
+    from fullcount.runtime.cli.session import reading_session
+    from fullcount.runtime.store.errors import StoreMissing
 
-    with session() as here:
-        ran = here.store.runs(limit, workflow=workflow)
-        plans = here.store.plans(limit, workflow=workflow)
-        slots = here.store.slots(limit, workflow=workflow)
-        steps = here.store.step_counts(workflow)
-        notices = here.store.latest_notices(limit, workflow=workflow)
+    try:
+        with reading_session() as here:
+            ran = here.store.runs(limit, workflow=workflow)
+            plans = here.store.plans(limit, workflow=workflow)
+            slots = here.store.slots(limit, workflow=workflow)
+            steps = here.store.step_counts(workflow)
+            notices = here.store.latest_notices(limit, workflow=workflow)
+    except StoreMissing as error:
+        # Not an error for who asks what ran; but said, since a store that went away looks the same.
+        if as_json:
+            show_json({"runs": [], "plans": [], "slots": [], "steps": [], "notices": []})
+        else:
+            click.echo(wrapped("", plain(f"nothing has run: {error.message}; {error.help}")))
+        return
     if as_json:
         show_json(
             {
@@ -44,28 +54,30 @@ def runs(
         return
     if not ran and not slots:
         of = "" if workflow is None else f" of `{plain(workflow, 40)}`"
-        typer.echo(f"nothing{of} has run yet; `fullcount plan FILE` makes a first plan")
+        click.echo(f"nothing{of} has run yet; `fullcount plan FILE` makes a first plan")
         return
     for row in ran:
-        typer.echo(_run_text(row))
-        for notice in notices:
-            if notice.run_id == row.run_id:
-                typer.echo(wrapped(f"{'':<23}  told ", notice_text(notice)))
-    if plans:
-        typer.echo("\nplans")
-        for plan in plans:
-            name = plain(f"{plan.workflow}.{plan.proposal}", 44)
-            typer.echo(f"  {plan.plan_id}  {plan.state:<10}  {plan.candidates:>7,} objects  {name}")
-    if steps:
-        typer.echo("\nsteps of graduated acts")
-        for step in steps:
-            typer.echo(_step_text(step))
-    if slots:
-        typer.echo("\nplanned instants")
-        for slot in slots:
-            typer.echo(f"  {_when(slot.planned_at)}  {slot.state:<8}  {plain(slot.workflow, 60)}")
-            if slot.detail:
-                typer.echo(wrapped(f"  {'':<23}  {'':<8}  ", plain(slot.detail)))
+        click.echo(_run_text(row))
+        for notice in (each for each in notices if each.run_id == row.run_id):
+            click.echo(wrapped(f"{'':<23}  told ", notice_text(notice)))
+    _say("plans", [_plan_text(plan) for plan in plans])
+    _say("steps of graduated acts", [_step_text(step) for step in steps])
+    _say("planned instants", [_slot_text(slot) for slot in slots])
+
+
+def _say(title: str, lines: Sequence[str]) -> None:
+    if len(lines) > 0:
+        click.echo("\n".join((f"\n{title}", *lines)))
+
+
+def _plan_text(plan: PlanBrief) -> str:
+    name = plain(f"{plan.workflow}.{plan.proposal}", 44)
+    return f"  {plan.plan_id}  {plan.state:<10}  {plan.candidates:>7,} objects  {name}"
+
+
+def _slot_text(slot: SlotRow) -> str:
+    line = f"  {_when(slot.planned_at)}  {slot.state:<8}  {plain(slot.workflow, 60)}"
+    return f"{line}\n{wrapped(' ' * 35, plain(slot.detail))}" if slot.detail else line
 
 
 def _step_text(row: StepCount) -> str:

@@ -14,7 +14,7 @@ from typing import Literal
 
 from fullcount.compiler import program
 from fullcount.compiler.claims import Consistency
-from fullcount.runtime.collect.intake import Intake
+from fullcount.runtime.collect.intake import Intake, Refusals
 from fullcount.runtime.collect.order import Duplicates
 from fullcount.runtime.collect.ways import Account
 from fullcount.runtime.collect.writer import Written
@@ -233,12 +233,21 @@ def _work(course: Course, intake: Intake, written: Written | None) -> Work:
     )
 
 
+def _refusal(found: Refusals) -> str:
+    """Return why values were refused, with the objects whose they were as far as they are named."""
+    if found.count == 0:
+        return ""
+    named = ", ".join(f"`{key}`" for key in found.keys)
+    rest = found.count - len(found.keys)
+    return f"{found.example}; in {named}{f' and {rest:,} more' if rest > 0 else ''}"
+
+
 def _fields(intake: Intake, written: Written) -> dict[str, FieldSummary]:
     return {
         name: FieldSummary(
             states=dict(states),
             refused=intake.tally.refused[name].count,
-            refusal=intake.tally.refused[name].example,
+            refusal=_refusal(intake.tally.refused[name]),
         )
         for name, states in written.states.items()
     }

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel
 
@@ -164,6 +164,33 @@ class SourceReader(Protocol):
 
     async def close(self) -> None:
         """Release connections."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Collateral:
+    """What a write of one operation sets off at the source besides its one object, each as a phrase for people.
+
+    `known` are those that the source's configuration names; what is in `unknown` nobody has vouched for, and the actor
+    refuses the write (`COLLATERAL_CHANGE`).
+    """
+
+    unknown: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    way_on: str = ""
+    """What to do about the unknown ones."""
+
+
+@runtime_checkable
+class ForeseesCollateral(Protocol):
+    """A reader of a source where a write can set off more than itself: triggers and rules of a database.
+
+    A plan asks it, so that people see beforehand what the actor would refuse. Sources that have nothing of the kind
+    don't have it.
+    """
+
+    async def collateral(self, resource: Resource, operation: str) -> Collateral:
+        """Return what a write of this operation sets off. Raises `SourceError`."""
         ...
 
 

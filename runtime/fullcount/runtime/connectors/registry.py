@@ -26,6 +26,11 @@ class UnknownConnectorError(LookupError):
         self.known = known
 
 
+def is_built_in(name: str) -> bool:
+    """Whether a connector comes with Fullcount."""
+    return name in _BUILT_IN
+
+
 def connector_named(name: str) -> Connector:
     """Return a connector's declaration. Raises `UnknownConnectorError`."""
     place = _BUILT_IN.get(name)

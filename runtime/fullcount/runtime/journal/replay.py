@@ -7,7 +7,14 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from fullcount.runtime.journal import replay_acts, replay_approvals, replay_canaries, replay_notices, replay_steps
+from fullcount.runtime.journal import (
+    replay_acts,
+    replay_approvals,
+    replay_canaries,
+    replay_notices,
+    replay_steps,
+    strikes,
+)
 from fullcount.runtime.journal.entry import Entry, canonical_text
 from fullcount.runtime.journal.expected import State
 from fullcount.runtime.journal.payloads import (
@@ -37,6 +44,7 @@ from fullcount.runtime.journal.payloads import (
     SlotTaken,
     StepsMoved,
     StepsSeen,
+    Struck,
 )
 from fullcount.runtime.journal.report import About
 
@@ -152,6 +160,7 @@ _HANDLERS: Final[dict[type[Any], Callable[[State, Entry, Any], None]]] = {
     EnvelopeKept: _envelope,
     CertificateKept: _certificate,
     Planned: replay_approvals.planned,
+    Struck: strikes.struck,
     ApprovalOpened: replay_approvals.opened,
     Approved: replay_approvals.approved,
     ApprovalComplete: replay_approvals.complete,

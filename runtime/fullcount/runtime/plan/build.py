@@ -7,10 +7,10 @@ and never take a part that was not handed to it as empty.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any
 
 from fullcount.compiler import program
 from fullcount.compiler.document import program_digest, workflow_to_document
@@ -46,10 +46,8 @@ from fullcount.runtime.plan.graduated import Clocks, Graduated, graduate, mark
 from fullcount.runtime.plan.phrase import call_phrase, phrase
 from fullcount.runtime.plan.risk import Assessor
 from fullcount.runtime.plan.sensitivity import sensitivity
+from fullcount.runtime.plan.strike import struck_reasons
 from fullcount.runtime.workspace.exemptions import Exemption
-
-SPILL: Final = ".work"
-"""The folder under the snapshots in which a session may spill."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +75,8 @@ class PlanInputs:
     measurements: Mapping[str, Measurement] = field(default_factory=dict)
     clocks: Clocks | None = None
     """Where the objects of a graduated act stand; None only for an act with one operation."""
+    notes: Sequence[str] = ()
+    """What reviewers must know besides: said first among the notes."""
 
 
 def build_plan(inputs: PlanInputs) -> PlanDocument:
@@ -88,7 +88,7 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
     exempt = exemptions_of(workflow, proposal, inputs.exemptions, now.date())
     relations = relations_of(workflow, proposal, inputs.envelopes, inputs.snapshots)
     _fits(inputs)
-    with tables.session(inputs.snapshots.root / SPILL) as connection:
+    with tables.session(inputs.snapshots.root / tables.SPILL) as connection:
         evaluation = Evaluation(connection, workflow, proposal, relations, bindings, exempt.holding)
         graduated = _graduated(inputs, evaluation)
         counts = evaluation.counts()
@@ -105,7 +105,7 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
         floors = evaluation.floors()
         selected = counts.candidates if graduated is None else graduated.selected
         near = sensitivity(evaluation, proposal, bindings, selected)
-        notes = (*exempt.notes, *unused_notes(evaluation.unused()))
+        notes = (*inputs.notes, *_recreation(inputs), *exempt.notes, *unused_notes(evaluation.unused()))
     return _document(inputs, now, counts, rows, (*undecided, *without_call), kept, floors, near, notes, graduated)
 
 
@@ -229,6 +229,7 @@ def _assessor(inputs: PlanInputs, *, reversible: bool) -> Assessor:
         inputs.bindings,
         reversible=reversible,
         seen=None if previous is None else frozenset(_hashable(row.key) for row in previous.rows),
+        struck={} if previous is None else {_hashable(key): why for key, why in struck_reasons(previous).items()},
     )
 
 
@@ -243,6 +244,18 @@ def _hashable(key: Sequence[Any]) -> tuple[object, ...]:
 
 def _undecided_row(inputs: PlanInputs, key: Sequence[Value], missing: tuple[str, ...]) -> UndecidedRow:
     return UndecidedRow(key=_key_json(inputs, key), missing=missing)
+
+
+def _recreation(inputs: PlanInputs) -> tuple[str, ...]:
+    """Say what nobody can find out at the act: whether an object is still the one that was approved."""
+    inventory = inputs.workflow.inventories[inputs.proposal.inventory]
+    if inputs.act is None or inventory.incarnation is not None:
+        return ()
+    note = (
+        f"recreated objects can't be told apart: `{inventory.name}` has no `incarnation`, so one made anew under the "
+        "same key is acted on if the rule holds for it"
+    )
+    return (note,)
 
 
 # -- the document -----------------------------------------------------------------------------------------------------
@@ -278,6 +291,7 @@ def _document(
             f"the certificate of `{proposal.inventory}` is over {certificates[0].rows} rows,"
             f" its snapshot has {counts.read}"
         )
+    parameters = {param.name: _parameter(inputs.bindings.params, param.name, param.type) for param in workflow.params}
     doc = sealed(
         PlanDocument(
             plan_id=inputs.plan_id,
@@ -292,13 +306,11 @@ def _document(
             rule=proposal.where_text,
             program_digest=program_digest(workflow),
             program=workflow_to_document(workflow),
-            parameters={
-                param.name: _parameter(inputs.bindings.params, param.name, param.type) for param in workflow.params
-            },
+            parameters=parameters,
             engine_version=inputs.engine_version,
             connector_versions=dict(inputs.connector_versions),
             target={source: dict(facts_) for source, facts_ in inputs.target.items()},
-            act=None if inputs.act is None else _act(inputs.act, rows),
+            act=None if inputs.act is None else _act(inputs.act),
             authors=tuple(sorted(inputs.authors)),
             certificates=tuple(certificates),
             envelopes=tuple(inputs.envelopes),
@@ -319,7 +331,7 @@ def _document(
             steps=None if graduated is None else graduated.steps_doc(),
             clocks=None if graduated is None else graduated.clocks_doc(),
             sensitivity=near,
-            since=_since(inputs.previous, rows),
+            since=_since(inputs.previous, rows, parameters, proposal.where_text),
             notes=notes,
             merkle_root="",
             digest="",
@@ -351,7 +363,9 @@ def _parameter(params: Mapping[str, Value], name: str, of: Type) -> Any:
     return to_json(params[name], of)
 
 
-def _since(previous: PlanDocument | None, rows: Sequence[PlanRow]) -> Since | None:
+def _since(
+    previous: PlanDocument | None, rows: Sequence[PlanRow], parameters: Mapping[str, Any], rule: str
+) -> Since | None:
     if previous is None:
         return None
     before = {_hashable(row.key) for row in previous.rows}
@@ -361,10 +375,23 @@ def _since(previous: PlanDocument | None, rows: Sequence[PlanRow]) -> Since | No
         created_at=previous.created_at,
         new=len(after - before),
         gone=len(before - after),
+        differs=tuple(_differs(previous, parameters, rule)),
     )
 
 
-def _act(act: program.Act, rows: Sequence[PlanRow]) -> dict[str, Any]:
+def _differs(previous: PlanDocument, parameters: Mapping[str, Any], rule: str) -> Iterator[str]:
+    """Return how the question of the plan before was another one."""
+    then = previous.parameters
+    for name in sorted({*then, *parameters}):
+        if name not in then:
+            yield f"without {name}"
+        elif name not in parameters or then[name] != parameters[name]:
+            yield f"{name} was {fmt.parameter(then[name])}"
+    if previous.rule != rule:
+        yield "the rule was another"
+
+
+def _act(act: program.Act) -> dict[str, Any]:
     """Return the act in words, for people; what runs stands in `program`."""
     stops = []
     if act.stop is not None and act.stop.failures is not None:
@@ -372,7 +399,7 @@ def _act(act: program.Act, rows: Sequence[PlanRow]) -> dict[str, Any]:
     if act.stop is not None and act.stop.percent is not None:
         stops.append(f"{act.stop.percent:f} % of the rows failed")
     return {
-        **(_operation(act.call, act.undo) if act.call is not None else _steps(act, rows)),
+        **(_operation(act.call, act.undo) if act.call is not None else _steps(act)),
         "rate": None if act.rate is None else f"{act.rate:f}",
         "concurrency": act.concurrency,
         "canary": None
@@ -392,8 +419,8 @@ def _operation(call: program.OperationCall, undo: program.OperationCall | None) 
     }
 
 
-def _steps(act: program.Act, rows: Sequence[PlanRow]) -> dict[str, Any]:
-    """Return the steps in words; `reversible` is about what this plan does, `final` how many rows can't be undone."""
+def _steps(act: program.Act) -> dict[str, Any]:
+    """Return the steps in words. Which of them a plan takes, and whether that can be undone, is for its rows to say."""
     words = [
         {"step": step.label, "after": None if step.after == 0 else exact_duration(step.after)}
         | _operation(step.call, step.undo)
@@ -401,13 +428,10 @@ def _steps(act: program.Act, rows: Sequence[PlanRow]) -> dict[str, Any]:
     ]
     if act.release is not None:
         words.append({"step": program.RELEASE, "after": None} | _operation(act.release, None))
-    final = sum(1 for row in rows if row.step is not None and not act.calls[row.step.label].reversible)
-    undoable = any(row.step is not None and row.step.label in act.undos for row in rows)
     return {
         "operation": None,
         "call": "; then ".join(f"{each['step']}" for each in words if each["step"] != program.RELEASE),
-        "undo": "step by step" if undoable else None,
-        "reversible": final == 0,
-        "final": final,
+        "undo": "step by step" if len(act.undos) > 0 else None,
+        "reversible": act.reversible,
         "steps": words,
     }

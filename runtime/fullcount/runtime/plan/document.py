@@ -7,7 +7,7 @@ hash, which the journal records.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import AwareDatetime, Field
 
@@ -23,6 +23,10 @@ of the clocks that run on is in the rows and in `steps`."""
 
 WAITS = "selected, waits for step "
 """How the reason begins for which an object of a graduated act is kept whose next step is not due."""
+
+
+STRUCK: Final = "struck by "
+"""How the reason begins for which a struck object is kept; no other reason does, and every such object is named."""
 
 
 class CellDoc(Wire):
@@ -133,7 +137,7 @@ class UndecidedRow(Wire):
 
 
 class KeptGroup(Wire):
-    """Objects that stay, counted by the reason: the rule is false, exempted, protected."""
+    """Objects that stay, counted by the reason: the rule is false, exempted, protected, struck."""
 
     reason: str
     count: int
@@ -203,6 +207,8 @@ class Since(Wire):
     created_at: AwareDatetime
     new: int
     gone: int
+    differs: tuple[str, ...] = ()
+    """What else was different then, so that the numbers are not those of the world alone: `idle was 90d`."""
 
 
 class Sums(Wire):

@@ -80,6 +80,8 @@ def _facts(doc: PlanDocument, said: Summary) -> Iterator[tuple[str, RenderableTy
         items += [Text(f"accepted: {warning}", style="yellow") for warning in line.warnings]
         yield label, Flow(items, ", ")
         label = ""
+        for text in line.refused:
+            yield label, Text(f"  {text}", style="yellow")
     yield "caps", Text(said.caps, style="bold red" if doc.caps.exceeded else "")
     if said.since is not None:
         yield "", Text(said.since)
@@ -102,6 +104,8 @@ def _facts(doc: PlanDocument, said: Summary) -> Iterator[tuple[str, RenderableTy
         rest = len(floor.groups[GROUPS:]) + floor.more
         if rest > 0:
             yield "", Text(f"… {fmt.counted(rest, 'more group')}", style=FAINT)
+    for names in said.struck:
+        yield "struck", Text(names)
     for note in said.notes:
         yield "note", Text(note, style="yellow")
 

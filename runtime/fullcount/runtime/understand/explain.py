@@ -17,14 +17,13 @@ from fullcount.compiler.document import workflow_from_document
 from fullcount.compiler.values import Row, Value
 from fullcount.runtime import format as fmt
 from fullcount.runtime.collect.snapshots import SnapshotStore
-from fullcount.runtime.plan.cells import to_json
 from fullcount.runtime.plan.document import KeptGroup, PlanDocument
 from fullcount.runtime.plan.exempt import Holding, exemptions_of
 from fullcount.runtime.understand.decision import Because, Decision, Verdict, decide, rule_of, verdict_of
 from fullcount.runtime.understand.errors import ContradictionError
 from fullcount.runtime.understand.flip import Flip, flips
 from fullcount.runtime.understand.held import held_of_plan, surroundings
-from fullcount.runtime.understand.objects import find_object, parse_key
+from fullcount.runtime.understand.objects import find_object, parse_key, written_key
 from fullcount.runtime.workspace.errors import WorkspaceError
 from fullcount.runtime.workspace.exemptions import Exemption
 
@@ -61,7 +60,7 @@ def explain(document: PlanDocument, snapshots: SnapshotStore, text: str, lists: 
     held = held_of_plan(document, snapshots)
     key = parse_key(text, inventory)
     row = find_object(held, inventory, key)
-    written = tuple(to_json(part, inventory.fields[name].type) for name, part in zip(inventory.key, key, strict=True))
+    written = written_key(text, inventory)
     rule = rule_of(workflow, proposal, _due_step(document, written))
     around = surroundings(held, workflow, rule.expressions)
     entries, notes = _entries(workflow, proposal, document, key, lists)

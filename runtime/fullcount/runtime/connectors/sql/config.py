@@ -41,6 +41,8 @@ class SqlResource(BaseModel):
     fields: dict[_Word, FieldTypeSetting]
     writable: list[_Word] = []
     deletable: bool = False
+    known_triggers: list[_Identifier] = []
+    """Triggers and rules of the table that may run at a write: somebody has looked at what else they change."""
     view: bool = False
     """Whether `table` is something that may hide rows without a word: a view, a foreign or virtual table."""
 
