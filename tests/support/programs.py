@@ -230,17 +230,33 @@ operations = st.builds(
     dotted,
     st.lists(st.builds(lambda n, v: tree.Argument(n, v, NOWHERE), names, expressions), max_size=4),
 )
-acts = st.builds(
+rates = st.builds(lambda c, p: tree.RateDecl(c, p, NOWHERE), counts, st.sampled_from(["second", "minute", "hour"]))
+stops = _halves.map(lambda both: tree.StopDecl(*both, NOWHERE))
+single_acts = st.builds(
     lambda p, o, u, r, c, s: tree.ActDecl(p, o, u, r, c, s, NOWHERE),
     names,
     operations,
     _optional(operations),
-    _optional(
-        st.builds(lambda c, p: tree.RateDecl(c, p, NOWHERE), counts, st.sampled_from(["second", "minute", "hour"]))
-    ),
+    _optional(rates),
     _optional(counts),
-    _optional(_halves.map(lambda both: tree.StopDecl(*both, NOWHERE))),
+    _optional(stops),
 )
+steps = st.builds(
+    lambda n, o, u, a: tree.StepDecl(n, o, u, a, NOWHERE, None if a is None else NOWHERE),
+    names | st.just(_name("release")),
+    operations,
+    _optional(operations),
+    _optional(durations),
+)
+graduated_acts = st.builds(
+    lambda p, r, c, s, w: tree.ActDecl(p, None, None, r, c, s, NOWHERE, steps=tuple(w)),
+    names,
+    _optional(rates),
+    _optional(counts),
+    _optional(stops),
+    st.lists(steps, max_size=4),
+)
+acts = single_acts | graduated_acts
 
 
 def _several(strategy: st.SearchStrategy) -> st.SearchStrategy[tuple]:
@@ -325,14 +341,20 @@ trials = st.builds(
 )
 defaults = st.builds(lambda n, s: trial_tree.Defaults(n, s, NOWHERE), names, samples)
 
+notifies = st.builds(
+    lambda t, e: tree.NotifyDecl(t, tuple(map(_name, e)), NOWHERE, NOWHERE),
+    texts,
+    st.lists(st.sampled_from(["waiting", "refused", "done", "stopped"]), min_size=1, max_size=3),
+)
 workflows = st.builds(
-    lambda n, d, o, s, parts, tests: tree.Workflow(n, d, o, s, *parts, NOWHERE, *tests),
+    lambda n, d, o, s, parts, tests, told: tree.Workflow(n, d, o, s, *parts, NOWHERE, *tests, notifies=told),
     names,
     _optional(texts),
     _optional(texts),
     _optional(schedules),
     st.tuples(*map(_several, (params, inventories, verifies, proposals, approvals, acts))),
     st.just(((), ())) | st.tuples(_several(trials), _several(defaults)),
+    _several(notifies),
 )
 
 
