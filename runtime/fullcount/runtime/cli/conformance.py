@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from fullcount.runtime.cli.options import AsJson
+from fullcount.runtime.cli import options
 from fullcount.runtime.exit_codes import Exit
 
 if TYPE_CHECKING:
@@ -21,15 +21,12 @@ class What(StrEnum):
     REPLAY = "replay"
 
 
-def conformance(
-    what: Annotated[What, typer.Argument(help="`replay`: serve recorded exchanges to the connectors.")],
-    file: Annotated[Path, typer.Argument(help="Recorded cases, one a line.")],
-    as_json: AsJson = False,
-) -> None:
-    """Replay recorded exchanges through the connectors.
-
-    Prints what differs from the expected verdicts and ends with `N of M agree`; the exit code is 0 only if all do.
-    """
+@options.command()
+@click.argument("what", type=click.Choice(What, case_sensitive=False), help="`replay`: serve them to the connectors.")
+@click.argument("file", type=options.PATH, help="Recorded cases, one a line.")
+@options.as_json
+def conformance(what: What, file: Path, as_json: bool) -> None:
+    """Replay recorded exchanges through the connectors. Say where a verdict differs, and last `N of M agree`."""
     from fullcount.runtime.conformance.case import CaseError, load
     from fullcount.runtime.conformance.replay import replay
     from fullcount.runtime.workflow_files import UsageError
@@ -50,13 +47,13 @@ def conformance(
         import json
 
         document = {"cases": len(replayed), "agree": agreed, "results": [_json(one) for one in replayed]}
-        typer.echo(json.dumps(document, indent=2))
+        click.echo(json.dumps(document, indent=2))
     else:
         for one in replayed:
             if not one.agrees:
-                typer.echo(_line(one))
-        typer.echo(f"{agreed} of {len(replayed)} agree")
-    raise typer.Exit(int(Exit.DONE if agreed == len(replayed) else Exit.ERROR))
+                click.echo(_line(one))
+        click.echo(f"{agreed} of {len(replayed)} agree")
+    raise click.exceptions.Exit(int(Exit.DONE if agreed == len(replayed) else Exit.ERROR))
 
 
 def _line(one: Replayed) -> str:
