@@ -16,7 +16,7 @@ from fullcount.compiler.library import Library
 from fullcount.compiler.report import error, near
 from fullcount.compiler.typenames import scalar_type
 from fullcount.compiler.types import FieldType, Type
-from fullcount.dsl import tree
+from fullcount.dsl import tree, trial_tree
 from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.diagnostics import Diagnostics, Label
 
@@ -108,7 +108,9 @@ def _bind(decl: tree.InventoryDecl, names: Names, sink: Diagnostics) -> BoundInv
     return BoundInventory(decl, resource, fields, failed)
 
 
-Named = TypeVar("Named", tree.ParamDecl, tree.InventoryDecl, tree.ProposeDecl, tree.ProtectDecl, tree.Workflow)
+Named = TypeVar(
+    "Named", tree.ParamDecl, tree.InventoryDecl, tree.ProposeDecl, tree.ProtectDecl, tree.Workflow, trial_tree.Trial
+)
 
 
 def unique(declarations: Iterable[Named], what: str, sink: Diagnostics) -> list[Named]:

@@ -7,9 +7,13 @@ The tree says what was written and nothing more: names are unresolved, literals 
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.source import Span
+
+if TYPE_CHECKING:
+    from fullcount.dsl.trial_tree import Defaults, Trial
 
 # ---------------------------------------------------------------------------------------------- names and types
 
@@ -450,6 +454,9 @@ class Workflow:
     approvals: tuple[ApproveDecl, ...]
     acts: tuple[ActDecl, ...]
     span: Span
+    trials: tuple[Trial, ...] = ()
+    defaults: tuple[Defaults, ...] = ()
+    """What `test defaults` says; of each inventory once."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ VERBS: Final[dict[str, Verb]] = {
     "check": Verb("check", "check", "Compile workflows and report every mistake"),
     "evidence": Verb("evidence", "evidence", "Show what each conclusion rests on"),
     "fmt": Verb("fmt", "fmt", "Lay workflows out in the one canonical way"),
+    "test": Verb("test", "try_out", "Try workflows on the answers that their tests give"),
     "graph": Verb("graph", "graph", "Print the stages and what each edge requires"),
     "plan": Verb("plan", "plan", "Collect the evidence and propose a plan; act on nothing"),
     "show": Verb("show", "show", "Show a plan as its reviewer needs it"),

@@ -60,6 +60,8 @@ class Course:
     def opened(self, info: ScanInfo) -> None:
         """Note what holds for the whole scan."""
         self.info = info
+        if info.as_of is not None and info.as_of < self.started_at:
+            self.started_at = info.as_of  # its age counts from the state that it shows, not from when it was fetched
         for reason in info.reasons:
             self.account.reason(reason)
         self.account.warn(*info.warnings)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
 
@@ -87,6 +88,8 @@ class ScanInfo:
     snapshot_token: str | None = None
     reasons: tuple[Incompleteness, ...] = ()
     warnings: tuple[Notice, ...] = ()
+    as_of: datetime | None = None
+    """The instant that the answer speaks of, where the source says that it is an earlier one than that of the read."""
     confirm: bool = False
     """The pages may shift, and the source can be read again: equal passes in a row raise `unstable` to `interval`."""
     shifts: bool = False
