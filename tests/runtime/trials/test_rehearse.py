@@ -96,7 +96,7 @@ def test_what_changes_between_plan_and_act_is_seen_by_the_recheck(tmp_path):
     assert missed(one(tmp_path, body)) == []
 
 
-@pytest.mark.parametrize(("wait", "fresh", "code"), [("90m", "1h", "FC742"), ("3h", "1d", "FC750")])
+@pytest.mark.parametrize(("wait", "fresh", "code"), [("90m", "1h", "FC742"), ("3h", "1d", "FC707")])
 def test_time_that_passes_makes_evidence_and_approval_old(tmp_path, wait, fresh, code):
     """After 90 minutes the accounts are too old to act on; where they may be older, the approval runs out."""
     body = f'{GIVEN} before act wait {wait} expect plan ["orphan"] expect refused {code}'

@@ -66,8 +66,9 @@ workflow lock_idle_accounts {
 
   inventory accounts from directory.accounts {
     key         id
-    incarnation entry_uuid                  # a recreated account is another account
-    fields      { id: text, entry_uuid: text, owner: text?, last_login: timestamp?, created: timestamp, locked: bool }
+    incarnation entry_uuid # a recreated account is another account
+    fields      { id: text, entry_uuid: text, owner: text?, last_login: timestamp?,
+                  created: timestamp, locked: bool }
   }
 
   verify accounts { complete, fresh within 1h }
@@ -87,7 +88,8 @@ workflow lock_idle_accounts {
   }
 
   # tried with `fullcount test`, on the answers that stand here
-  test defaults accounts { owner: "ana", last_login: now - 1d, created: now - 700d, locked: false }
+  test defaults accounts { entry_uuid: "e1", owner: "ana", last_login: now - 1d,
+                           created: now - 700d, locked: false }
 
   test "an account that nobody has used for 90 days is locked, and one that was used is not" {
     given  accounts [
@@ -101,10 +103,13 @@ workflow lock_idle_accounts {
     expect outcome "idle" = done
   }
 
-  test "an account whose last login is hidden is nobody's to lock" {
-    given  accounts [{ id: "hidden", last_login: forbidden }] and 40 more
+  test "an account of which something is hidden is nobody's to lock" {
+    given  accounts [
+      { id: "hidden", last_login: forbidden },
+      { id: "lock unknown", last_login: now - 91d, locked: failed },
+    ] and 40 more
     expect plan empty
-    expect undecided ["hidden" because "last_login: forbidden"]
+    expect undecided ["hidden" because "last_login: forbidden", "lock unknown"]
   }
 
   test "what is exempted stays" {
