@@ -16,14 +16,15 @@ from fullcount.dsl.source import Source
 EVERY_KEYWORD = """\
 edition "2026"
 import "lib/x.fcw"
-record r { id: text }
+record r { id: text, o: id of s.r? }
 define f(x: int) = x
 protect payroll from s.r as a where (a.x) because "b"
 workflow w {
   describe "d" owner "o"
   schedule cron "0 2 * * *" timezone "UTC" catch up within 4h
   param idle: duration = 90d
-  inventory i from s.r { key id incarnation inc fields { id: text } scope x == 1 deadline 5m expect id == 1 }
+  inventory i from s.r { key id normalized by lower incarnation inc fields { id: text } scope x == 1 deadline 5m
+                         expect id == 1 }
   verify i { complete, fresh within 1h, snapshot pinned, visibility all, rows at least 1, change at most 5%,
              count agrees with s.h }
   verify j { snapshot interval }
@@ -35,6 +36,7 @@ workflow w {
       or any a.l as t where (t == 1) or all a.l as t where (t == 1)
     except in exemptions
     except when a.x
+    expect no j as b where (b.x) because "c"
     keep at least 3 per a.x newest by a.y
     keep at least 3 oldest by a.y
     limit 5
@@ -72,15 +74,16 @@ workflow w {
 workflow v { schedule every 6h }
 """
 
+GRAMMAR = tables.build(tables.GRAMMAR.read_text("utf-8"))
 KEYWORD_TERMINALS = sorted(
-    terminal.name for terminal in tables.parser().terminals if re.match(r"[a-z]+\?*\(\?", terminal.pattern.value)
+    terminal.name for terminal in GRAMMAR.terminals if re.match(r"[a-z]+\?*\(\?", terminal.pattern.value)
 )
 
 
 def _occurrences() -> list[tuple[str, int, int]]:
     tokens = [
         token
-        for token in tables.parser().parse(EVERY_KEYWORD).scan_values(lambda token: True)
+        for token in GRAMMAR.parse(EVERY_KEYWORD).scan_values(lambda token: True)
         if token.type in KEYWORD_TERMINALS
     ]
     return sorted((token.type, token.start_pos, token.end_pos) for token in tokens)

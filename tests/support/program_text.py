@@ -149,6 +149,8 @@ def _escaped(char: str) -> str:
 
 def _type(each: tree.TypeName) -> list[str]:
     tokens = [each.name]
+    if each.of is not None:
+        tokens += ["of", *_path(each.of.parts)]
     if each.arguments:
         tokens += ["<", *_separated(map(_type, each.arguments)), ">"]
     if each.fields:
@@ -189,7 +191,8 @@ def _operation(each: tree.OperationCall) -> list[str]:
 
 def _inventory(each: tree.InventoryDecl) -> list[list[str]]:
     key = [name.text for name in each.key]
-    clauses = [["key", *(key if len(key) == 1 else ["(", *_separated([name] for name in key), ")"])]]
+    rules = ["normalized", "by", *_separated([name.text] for name in each.normalized)] if each.normalized else []
+    clauses = [["key", *(key if len(key) == 1 else ["(", *_separated([name] for name in key), ")"]), *rules]]
     if each.incarnation is not None:
         clauses.append(["incarnation", each.incarnation.text])
     match each.fields:
@@ -211,6 +214,9 @@ def _propose(each: tree.ProposeDecl) -> list[list[str]]:
             clauses.append(["except", "in", exempted.list_name.text])
         else:
             clauses.append(["except", "when", *expression_tokens(exempted.condition)])
+    for expected in each.expects:
+        head = ["expect", "no", expected.inventory.text, "as", expected.row.text, "where"]
+        clauses.append([*head, "(", *expression_tokens(expected.where), ")", "because", _quoted(expected.because)])
     if each.limit is not None:
         halves = [*([] if each.limit.count is None else [str(each.limit.count)])]
         halves += [] if each.limit.percent is None else [f"{each.limit.percent}%"]

@@ -133,9 +133,10 @@ def _typed(inner: st.SearchStrategy[tree.TypeName]) -> st.SearchStrategy[tree.Ty
 types = st.recursive(
     st.builds(
         lambda n, o: tree.TypeName(n, (), (), o, NOWHERE),
-        st.sampled_from(["text", "int", "timestamp", "duration"]),
+        st.sampled_from(["text", "int", "timestamp", "duration", "id"]),
         st.booleans(),
-    ),
+    )
+    | st.builds(lambda path, o: tree.TypeName("id", (), (), o, NOWHERE, path), dotted, st.booleans()),
     _typed,
     max_leaves=4,
 )
@@ -159,7 +160,9 @@ schedules = st.builds(
 )
 params = st.builds(lambda n, t, d: tree.ParamDecl(n, t, d, NOWHERE), bindings, types, _optional(expressions))
 inventories = st.builds(
-    lambda n, r, k, i, f, s, d, e: tree.InventoryDecl(n, r, tuple(k), i, tuple(f), s, d, tuple(e), NOWHERE, NOWHERE),
+    lambda n, r, k, i, f, s, d, e, by: tree.InventoryDecl(
+        n, r, tuple(k), i, tuple(f), s, d, tuple(e), NOWHERE, NOWHERE, tuple(by)
+    ),
     names,
     dotted,
     st.lists(names, min_size=1, max_size=3),
@@ -168,6 +171,7 @@ inventories = st.builds(
     _optional(conditions(expressions)),
     _optional(durations),
     st.lists(expressions, max_size=2),
+    st.just([]) | st.lists(names, min_size=1, max_size=2),
 )
 
 
@@ -194,8 +198,17 @@ excepts = st.one_of(
     names.map(lambda n: tree.ExceptDecl(n, None, NOWHERE)),
     expressions.map(lambda e: tree.ExceptDecl(None, e, NOWHERE)),
 )
+expectations = st.builds(
+    lambda i, r, w, b: tree.ExpectNoneDecl(i, r, w, b, NOWHERE, NOWHERE, NOWHERE),
+    bindings,
+    bindings,
+    selectors(expressions),
+    texts.filter(lambda text: text.strip() != ""),
+)
 proposals = st.builds(
-    lambda n, i, r, w, x, li, s: tree.ProposeDecl(n, i, r, w, tuple(x), li, tuple(s), NOWHERE, NOWHERE),
+    lambda n, i, r, w, x, li, s, e: tree.ProposeDecl(
+        n, i, r, w, tuple(x), li, tuple(s), NOWHERE, NOWHERE, expects=tuple(e)
+    ),
     names,
     names,
     bindings,
@@ -203,6 +216,7 @@ proposals = st.builds(
     st.lists(excepts, max_size=2),
     _optional(_halves.map(lambda both: tree.LimitDecl(*both, NOWHERE))),
     st.lists(expressions, max_size=4),
+    st.lists(expectations, max_size=2),
 )
 quorums = st.builds(lambda c, r, n: tree.QuorumDecl(c, r, n, NOWHERE), counts, texts, st.booleans())
 approvals = st.builds(

@@ -11,7 +11,7 @@ an imported file comes from a loader.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fullcount.compiler import program
@@ -36,6 +36,7 @@ from fullcount.compiler.suppressions import allow
 from fullcount.compiler.unused import warn_unused
 from fullcount.compiler.windows import check_windows
 from fullcount.dsl import tree
+from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.diagnostics import Diagnostics
 from fullcount.dsl.parser import parse
 from fullcount.dsl.source import Source
@@ -85,7 +86,7 @@ def compile_source(
 
     # shared names: what this file and the files it imports declare for every workflow
     files = gather(source, file, loader, sink)
-    library = read_library(files, sink)
+    library = read_library(files, catalog, sink)
     check_definitions(library, catalog, files.sources, sink)
 
     declared = len(file.workflows) + len(file.protects) + len(file.records) + len(file.definitions)

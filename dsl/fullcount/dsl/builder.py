@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from lark import Token, Tree
-
 from fullcount.dsl import tree
 from fullcount.dsl.diagnostics import Diagnostics, Label
 from fullcount.dsl.expressions import ExpressionBuilder, Node, Reporter, subtrees, token_at, tokens
 from fullcount.dsl.fields import FieldBuilder
 from fullcount.dsl.holding import HoldingBuilder
 from fullcount.dsl.keywords import EXAMPLES
+from fullcount.dsl.parse_tree import Token, Tree
 from fullcount.dsl.source import Source, Span
 from fullcount.dsl.statements import StatementBuilder
 from fullcount.dsl.trials import TrialBuilder
@@ -137,6 +136,9 @@ class Builder:
             tuple(self._expressions.expression(child.children[1]) for child in subtrees(node, "expect")),
             self._at.span(node),
             self._at.span(node.children[0]).to(resource.span),
+            tuple(self._at.name(token) for rules in subtrees(key, "normalized") for token in tokens(rules, "NAME"))
+            if key is not None
+            else (),
         )
 
     def _scope(self, node: Node) -> tree.Expr:
@@ -217,6 +219,7 @@ class Builder:
             self._at.span(node),
             head,
             keeps=tuple(self._holding.keep(child) for child in subtrees(node, "keep")),
+            expects=tuple(self._holding.expect_none(child) for child in subtrees(node, "expect_none")),
         )
 
     def _except(self, node: Node) -> tree.ExceptDecl:

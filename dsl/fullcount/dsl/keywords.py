@@ -14,7 +14,7 @@ CLAUSES: Final[dict[str, tuple[str, ...]]] = {
     FILE: ("edition", "import", "record", "define", "protect", "workflow"),
     "workflow": ("describe", "owner", "schedule", "param", "inventory", "verify", "propose", "approve", "act", "test"),
     "inventory": ("key", "incarnation", "fields", "scope", "deadline", "expect"),
-    "propose": ("where", "except", "keep", "limit", "show"),
+    "propose": ("where", "except", "expect", "keep", "limit", "show"),
     "act": ("undo", "rate", "concurrency", "canary", "stop", "window"),
     "test": ("now", "given", "before", "expect"),
 }

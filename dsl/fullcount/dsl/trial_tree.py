@@ -6,9 +6,9 @@ it says what was written and nothing more.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.source import Span
 from fullcount.dsl.tree import Dotted, Expr, ListLiteral, Literal, Name
 

@@ -7,12 +7,11 @@ by the compiler; here only what the text alone shows to be wrong.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-
-from lark import Token, Tree
 
 from fullcount.dsl import tree
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.expressions import Child, ExpressionBuilder, Node, Reporter, subtrees, token_at, tokens
+from fullcount.dsl.parse_tree import Token, Tree
 from fullcount.dsl.trial_tree import (
     OUTCOMES,
     STATES,

@@ -33,6 +33,7 @@ from fullcount.runtime.evidence.refusal import Finding, Ground, Refusal
 from fullcount.runtime.evidence.satisfy import Produced
 from fullcount.runtime.plan.build import PlanInputs, build_plan
 from fullcount.runtime.plan.document import Measurement, PlanDocument
+from fullcount.runtime.plan.errors import UnborneError
 from fullcount.runtime.readers import Readers
 from fullcount.runtime.store.errors import PlanCorrupt
 from fullcount.runtime.store.instants import to_micros
@@ -140,34 +141,37 @@ class Planning:
             return reached
         previous = self._previous()
         certificates = [produced for produced in evidence.values() if isinstance(produced, Certificate)]
-        document = build_plan(
-            PlanInputs(
-                workflow=workflow,
-                proposal=proposal,
-                approval=approval_of(workflow, proposal.name),
-                act=act_of(workflow, proposal.name),
-                certificates=[certificate.doc for certificate in certificates],
-                envelopes=[e for e in evidence.values() if isinstance(e, Envelope)],
-                snapshots=self.snapshots,
-                bindings=self.bindings,
-                target=target,
-                engine_version=__version__,
-                connector_versions={source: version_of(self.workspace, source) for source in sources},
-                exemptions={
-                    name: self.workspace.exemptions(name)
-                    for name in (each.list_name for each in proposal.excepts)
-                    if name is not None
-                },
-                authors=sorted({*request.authors, request.person.principal}),
-                plan_id=str(ULID()),
-                run_id=self.run_id,
-                created_by=request.person.principal,
-                created_at=self.clock(),
-                previous=previous,
-                notes=reached,
-                measurements={c.inventory: measurement_of(c) for c in certificates},
-            )
+        inputs = PlanInputs(
+            workflow=workflow,
+            proposal=proposal,
+            approval=approval_of(workflow, proposal.name),
+            act=act_of(workflow, proposal.name),
+            certificates=[certificate.doc for certificate in certificates],
+            envelopes=[e for e in evidence.values() if isinstance(e, Envelope)],
+            snapshots=self.snapshots,
+            bindings=self.bindings,
+            target=target,
+            engine_version=__version__,
+            connector_versions={source: version_of(self.workspace, source) for source in sources},
+            exemptions={
+                name: self.workspace.exemptions(name)
+                for name in (each.list_name for each in proposal.excepts)
+                if name is not None
+            },
+            authors=sorted({*request.authors, request.person.principal}),
+            plan_id=str(ULID()),
+            run_id=self.run_id,
+            created_by=request.person.principal,
+            created_at=self.clock(),
+            previous=previous,
+            notes=reached,
+            measurements={c.inventory: measurement_of(c) for c in certificates},
+            sources=request.sources,
         )
+        try:
+            document = build_plan(inputs)
+        except UnborneError as unborne:
+            return Refusal(stage=stage.node, ground=Ground.EVIDENCE, findings=unborne.findings)
         self.stored = self.store.save_plan(document)
         return document
 

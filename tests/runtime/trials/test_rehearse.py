@@ -126,7 +126,7 @@ def test_protections_of_the_workspace_hold_in_tests_and_their_fields_belong_to_t
         'protect versions from directory.accounts as a where (a.row_version > 5) because "in use"\n', "utf-8"
     )
     compiled = compile_file(path, real)
-    assert [each.code for each in compiled.diagnostics][:1] == ["FC172"]
+    assert "FC172" in [each.code for each in compiled.diagnostics]
     text = path.read_text("utf-8").replace("groups: [], locked: false", "groups: [], locked: false, row_version: 9")
     tests = 'expect plan empty expect kept ["orphan" because "protected by `versions`"]'
     path.write_text(text.replace('expect plan ["orphan"]', tests), "utf-8")

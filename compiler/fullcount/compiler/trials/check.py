@@ -7,7 +7,6 @@ mistake is, and the program is the same with and without its tests.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from fullcount.compiler import program
 from fullcount.compiler.catalog import Catalog, StaticCatalog
@@ -22,6 +21,7 @@ from fullcount.compiler.trials.model import DEFAULT_NOW, Trial
 from fullcount.compiler.trials.samples import Samples
 from fullcount.compiler.values import Cell
 from fullcount.dsl import tree
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.diagnostics import Diagnostics
 from fullcount.dsl.source import Source
 from fullcount.dsl.trial_tree import GivenFailed, GivenRows

@@ -7,7 +7,6 @@ or fail, whatever the rule says.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 from fullcount.compiler import program
 from fullcount.compiler.names import said_twice
@@ -18,6 +17,7 @@ from fullcount.compiler.trials.model import Key
 from fullcount.compiler.trials.samples import Samples
 from fullcount.compiler.values import Row
 from fullcount.dsl import tree, trial_tree
+from fullcount.dsl.dataclass import dataclass, field
 
 
 @dataclass(slots=True)

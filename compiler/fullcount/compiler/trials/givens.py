@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
 from fullcount.compiler import program
 from fullcount.compiler.catalog import Catalog
 from fullcount.compiler.claims import Agrees
-from fullcount.compiler.inventories import find_resource
 from fullcount.compiler.names import said_twice
 from fullcount.compiler.report import error, near
+from fullcount.compiler.resources import find_resource
 from fullcount.compiler.trials import codes
 from fullcount.compiler.trials.model import Filler, Key, Listing
 from fullcount.compiler.trials.samples import Samples
 from fullcount.compiler.types import INT, TEXT
 from fullcount.compiler.values import Cell, Row, Value
 from fullcount.dsl import tree
+from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.diagnostics import Diagnostics, Label
 from fullcount.dsl.trial_tree import Given, GivenCount, GivenFailed, GivenList, GivenParam, GivenRows, More
 

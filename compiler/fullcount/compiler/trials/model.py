@@ -6,11 +6,11 @@ Rows are complete: every field of the inventory has a cell. Spans are for messag
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from fullcount.compiler.source_codes import Reason, WarningCode
 from fullcount.compiler.values import Row, Value
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.source import Span
 
 Key = tuple[Value, ...]

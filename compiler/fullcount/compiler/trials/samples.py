@@ -7,7 +7,7 @@ neither the row nor `test defaults` speaks of is an error, because absent, forbi
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from fullcount.compiler import ir, program
 from fullcount.compiler.environment import Env, Place
@@ -17,6 +17,7 @@ from fullcount.compiler.report import error, near
 from fullcount.compiler.types import FieldType, ListOf, MapOf, Type
 from fullcount.compiler.values import ABSENT, Cell, FieldState, Value, present
 from fullcount.dsl import tree
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.diagnostics import Diagnostics
 from fullcount.dsl.source import Span
 from fullcount.dsl.trial_tree import Key, MapLiteral, Sample, SampleField, State

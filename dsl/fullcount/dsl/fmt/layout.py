@@ -10,14 +10,13 @@ Every token is written once and in its order; only a comma after the last entry 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
-from lark import Token
-
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.fmt.comments import Child, Comments, Node, Own, first, last, start
 from fullcount.dsl.fmt.document import Blank, Break, Choice, Doc, Line, Nest, Note, group
 from fullcount.dsl.fmt.words import space, spelled
+from fullcount.dsl.parse_tree import Token
 
 #: Rules whose braces hold entries with commas between them, and not clauses.
 BRACED_LISTS: Final = frozenset({"fields", "record", "record_fields", "verify", "approve", "sample", "sample_map"})

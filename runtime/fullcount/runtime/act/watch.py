@@ -143,6 +143,8 @@ class Watch:
         self._limit: tuple[int | None, Decimal | None] = (
             (None, None) if proposal.limit is None else (proposal.limit.count, proposal.limit.percent)
         )
+        inventory = context.workflow.inventories[proposal.inventory]
+        self._spelling = tuple(inventory.normalized.get(name, ()) for name in inventory.key)
         self._evidence = evidence_ages(document, proposal, context.workflow.verifies)
         acts = [act for act in context.workflow.acts if act.proposal == proposal.name]
         self._windows = tuple(window for act in acts for window in act.windows)
@@ -218,7 +220,7 @@ class Watch:
             cap_percent=self._limit[1],
             population=document.sums.inventory,
             acts=acts,
-            exemption=None if key is None else exempted(self._exemptions, key, document.workflow, at),
+            exemption=None if key is None else exempted(self._exemptions, key, document.workflow, at, self._spelling),
             protection=None if key is None else self.protecting.why({} if seen is None else seen),
             evidence=self._evidence,
             windows=self._windows,

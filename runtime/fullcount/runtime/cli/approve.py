@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from fullcount.runtime.cli.options import AsJson, PlanId
+from fullcount.runtime.cli import options
 
 if TYPE_CHECKING:
     from fullcount.runtime.approve.approvals import ApprovalStatus
@@ -16,14 +16,12 @@ if TYPE_CHECKING:
     from fullcount.runtime.store.views import StoredPlan
 
 
-def approve(
-    plan: PlanId,
-    digest: Annotated[
-        str | None, typer.Option("--digest", help="The digest that you decide over, as the plan shows it.")
-    ] = None,
-    revoke: Annotated[str | None, typer.Option("--revoke", help="Take the approval back, and say why.")] = None,
-    as_json: AsJson = False,
-) -> None:
+@options.command()
+@options.plan_id
+@click.option("--digest", help="The digest that you decide over, as the plan shows it.")
+@click.option("--revoke", metavar="REASON", help="Take the approval back, and say why.")
+@options.as_json
+def approve(plan: str, digest: str | None, revoke: str | None, as_json: bool) -> None:
     """Agree to one plan. You decide over a digest: the exact objects, evidence, rule and caps that you saw.
 
     Who you are comes from the operating system. At a terminal you are shown the plan and asked for its digest; a script
@@ -97,8 +95,8 @@ def _asked(engine: Engine, stored: StoredPlan, person: Person) -> str:
 
     show(stored_plan_report(stored, engine.approval_status(stored), person))
     try:
-        typed: str = typer.prompt("to approve exactly this plan, type its digest", default="", show_default=False)
-    except typer.Abort:
+        typed: str = click.prompt("to approve exactly this plan, type its digest", default="", show_default=False)
+    except click.Abort:
         typed = ""
     begins = digest_begins(typed)
     whole = stored.document.digest.removeprefix("sha256:")

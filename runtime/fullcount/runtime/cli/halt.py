@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Annotated
 
-import typer
+import click
 
-from fullcount.runtime.cli.options import AsJson
+from fullcount.runtime.cli import options
 
 
-def halt(
-    reason: Annotated[str | None, typer.Argument(help="Why acting must stop; it is shown to all who then try.")] = None,
-    release: Annotated[bool, typer.Option("--release", help="Allow acting again.")] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Stop all acting at once, or allow it again; without a reason, say whether it is stopped."""
+@options.command()
+@click.argument("reason", required=False, help="Why acting must stop; it is shown to all who then try.")
+@click.option("--release", is_flag=True, help="Allow acting again.")
+@options.as_json
+def halt(reason: str | None, release: bool, as_json: bool) -> None:
+    """Stop all acting at once, or allow it again. Without a reason it says whether acting is stopped."""
     from fullcount.runtime.cli.ending import NotUnderstoodError
     from fullcount.runtime.cli.screen import show_json
     from fullcount.runtime.cli.session import reading_session, session
@@ -42,6 +41,6 @@ def halt(
     if as_json:
         show_json({"halted": halted is not None, "reason": halted})
     elif halted is None:
-        typer.echo("acting is allowed")
+        click.echo("acting is allowed")
     else:
-        typer.echo(f"acting is halted: {plain(halted)}\n  = help: allow it again with `fullcount halt --release`")
+        click.echo(f"acting is halted: {plain(halted)}\n  = help: allow it again with `fullcount halt --release`")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from fullcount.runtime.cli.options import AsJson
+from fullcount.runtime.cli import options
 
 CONFIGURATION = """\
 # What this workspace may read and act on. `fullcount check` needs this file only; it connects to nothing.
@@ -147,11 +146,13 @@ workflow lock_idle_accounts {
 IGNORED = "# state and snapshots of Fullcount\n.fullcount/\n"
 
 
-def init(
-    folder: Annotated[Path, typer.Argument(help="Where; it is made if it is not there.")] = Path(),
-    as_json: AsJson = False,
-) -> None:
-    """Make a workspace: fullcount.toml, a first workflow, empty lists of exemptions and protections. Overwrites nothing."""
+@options.command()
+@click.argument("folder", type=options.PATH, default=Path(), help="Where; it is made if it is not there.")
+@options.as_json
+def init(folder: Path, as_json: bool) -> None:
+    """Make a workspace. Writes fullcount.toml, a first workflow, and empty lists of exemptions and protections;
+    overwrites nothing.
+    """
     from fullcount.runtime.cli.screen import show_json
     from fullcount.runtime.workflow_files import UsageError
 
@@ -188,10 +189,10 @@ def init(
     if as_json:
         show_json({"root": str(root), "made": [str(path.relative_to(root)) for path in made]})
         return
-    typer.echo(f"made a workspace in {root}")
+    click.echo(f"made a workspace in {root}")
     for path in made:
-        typer.echo(f"  {path.relative_to(root)}")
-    typer.echo("next: say in fullcount.toml what to read, then `fullcount check`")
+        click.echo(f"  {path.relative_to(root)}")
+    click.echo("next: say in fullcount.toml what to read, then `fullcount check`")
 
 
 def _name(root: Path) -> str:

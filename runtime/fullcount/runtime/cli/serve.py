@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from fullcount.runtime.cli.options import AsJson
+from fullcount.runtime.cli import options
 
 if TYPE_CHECKING:
     from fullcount.runtime.cli.session import Session
 
 
-def serve(as_json: AsJson = False) -> None:
+@options.command()
+@options.as_json
+def serve(as_json: bool) -> None:
     """Run scheduled workflows when they are due. SIGTERM and SIGINT end it in good order.
 
     With `--json` the log is JSON lines. Several services may share one store: each planned instant is run once.
@@ -33,7 +35,7 @@ def serve(as_json: AsJson = False) -> None:
             )
         log_to_stderr(as_json=as_json)
         asyncio.run(_serve(here))
-    raise typer.Exit(0)
+    raise click.exceptions.Exit(0)
 
 
 async def _serve(here: Session) -> None:

@@ -5,23 +5,22 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from fullcount.runtime.cli.options import AsJson, Force, PlanId
+from fullcount.runtime.cli import options
 
 
-def show(
-    plan: PlanId,
-    all_rows: Annotated[bool, typer.Option("--all", help="Every row, not only the riskiest.")] = False,
-    undecided: Annotated[bool, typer.Option("--undecided", help="The objects that could not be decided.")] = False,
-    html: Annotated[Path | None, typer.Option("--html", help="Write the review as one offline file.")] = None,
-    force: Force = False,
-    csv: Annotated[bool, typer.Option("--csv", help="Print the rows as CSV.")] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Show a plan: verdict, evidence, caps, rows, near misses, undecided, digest."""
+@options.command()
+@options.plan_id
+@click.option("--all", "all_rows", is_flag=True, help="Every row, not only the riskiest.")
+@click.option("--undecided", is_flag=True, help="The objects that could not be decided.")
+@click.option("--html", type=options.PATH, help="Write the review as one offline file.")
+@options.force
+@click.option("--csv", is_flag=True, help="Print the rows as CSV.")
+@options.as_json
+def show(plan: str, all_rows: bool, undecided: bool, html: Path | None, force: bool, csv: bool, as_json: bool) -> None:
+    """Show a plan as its reviewer needs it. Verdict, evidence, caps, rows, near misses, undecided, digest."""
     from fullcount.runtime.cli import screen
     from fullcount.runtime.cli.reports import review_status, stored_plan_report
     from fullcount.runtime.cli.session import reading_session

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import click
 
-import typer
-
-from fullcount.runtime.cli.options import AsJson, PlanId
-
-Keys = Annotated[
-    list[str], typer.Argument(metavar="KEY…", help="Keys of rows; a JSON list if the key has several fields.")
-]
+from fullcount.runtime.cli import options
 
 
-def strike(
-    plan: PlanId,
-    keys: Keys,
-    because: Annotated[str | None, typer.Option("--because", help="Why; it stands in the new plan.")] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Strike rows from a plan: they stay as they are. The rest becomes a new plan, which needs its own approval.
+@options.command()
+@options.plan_id
+@click.argument(
+    "keys", nargs=-1, required=True, metavar="KEY…", help="Keys of rows; a JSON list if the key has several fields."
+)
+@click.option("--because", metavar="WHY", help="Why; it stands in the new plan.")
+@options.as_json
+def strike(plan: str, keys: tuple[str, ...], because: str | None, as_json: bool) -> None:
+    """Strike rows from a plan. They stay as they are; the rest becomes a new plan, which needs its own approval.
 
     It takes a role that may approve. The older plan and the approvals given to it are over.
     """

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from fullcount.runtime.cli.options import AsJson, WorkflowPaths
+from fullcount.runtime.cli import options
 from fullcount.runtime.exit_codes import Exit
 
 if TYPE_CHECKING:
@@ -18,18 +18,22 @@ if TYPE_CHECKING:
     from fullcount.runtime.workspace import Workspace
 
 
+@options.command("test")
+@options.workflow_paths
+@options.as_json
+@click.option("-k", "name", metavar="NAME", help="Only tests with this in their name.")
+@click.option("--coverage", is_flag=True, help="Show what of each rule the tests have seen.")
+@click.option("--mutate", is_flag=True, help="Make mistakes and see which no test notices.")
+@click.option("--allow", type=click.IntRange(min=0), metavar="N", help="With --mutate: fail if more mutants survive.")
+@click.option("--junit", type=options.PATH, metavar="FILE", help="Write the results as JUnit XML too.")
 def try_out(
-    paths: WorkflowPaths = None,
-    as_json: AsJson = False,
-    name: Annotated[str | None, typer.Option("-k", metavar="NAME", help="Only tests with this in their name.")] = None,
-    coverage: Annotated[bool, typer.Option("--coverage", help="Show what of each rule the tests have seen.")] = False,
-    mutate: Annotated[bool, typer.Option("--mutate", help="Make mistakes and see which no test notices.")] = False,
-    allow: Annotated[
-        int | None, typer.Option("--allow", min=0, metavar="N", help="With --mutate: fail if more mutants survive.")
-    ] = None,
-    junit: Annotated[
-        Path | None, typer.Option("--junit", metavar="FILE", help="Write the results as JUnit XML too.")
-    ] = None,
+    paths: tuple[Path, ...],
+    as_json: bool,
+    name: str | None,
+    coverage: bool,
+    mutate: bool,
+    allow: int | None,
+    junit: Path | None,
 ) -> None:
     """Try workflows on the answers that their tests give. Connects to nothing."""
     from fullcount.runtime.cli.ending import NotUnderstoodError
@@ -60,7 +64,7 @@ def try_out(
     else:
         _say_rest(outcome, mutate=mutate)
     too_many = allow is not None and outcome.survivors > allow
-    raise typer.Exit(int(Exit.DONE if outcome.passed and not too_many else Exit.ERROR))
+    raise click.exceptions.Exit(int(Exit.DONE if outcome.passed and not too_many else Exit.ERROR))
 
 
 _HELP = 'write one into a workflow: `test "what must hold" { given … expect … }`'
@@ -78,22 +82,22 @@ class _Screen:
 
         under = (result.case.path, result.case.trial.workflow)
         if under != self._under:
-            typer.echo(("" if self._under is None else "\n") + plain(f"{under[0]}  {under[1]}"))
+            click.echo(("" if self._under is None else "\n") + plain(f"{under[0]}  {under[1]}"))
             self._under = under
         for line in result_lines(result):
-            typer.echo(line)
+            click.echo(line)
 
 
 def _say_rest(outcome: Outcome, *, mutate: bool) -> None:
     from fullcount.runtime.trials.text import coverage_lines, mutation_lines, summary_line
 
-    typer.echo(f"\n{summary_line(outcome.results)}")
+    click.echo(f"\n{summary_line(outcome.results)}")
     for name, parts in outcome.coverage.items():
-        typer.echo("\n" + "\n".join(coverage_lines(name, parts, outcome.sources)))
+        click.echo("\n" + "\n".join(coverage_lines(name, parts, outcome.sources)))
     for name, tried in outcome.mutants.items():
-        typer.echo("\n" + "\n".join(mutation_lines(name, tried, outcome.sources)))
+        click.echo("\n" + "\n".join(mutation_lines(name, tried, outcome.sources)))
     if mutate and not outcome.passed:
-        typer.echo("no mutants were made: a test that fails already would notice every one of them")
+        click.echo("no mutants were made: a test that fails already would notice every one of them")
 
 
 def _compiled(path: Path, workspace: Workspace) -> Compiled:
@@ -103,7 +107,7 @@ def _compiled(path: Path, workspace: Workspace) -> Compiled:
 
     compiled = compile_file(path, workspace)
     if compiled.program is None:
-        typer.echo(render(compiled.diagnostics, compiled.sources, color=False), err=True)
+        click.echo(render(compiled.diagnostics, compiled.sources, color=False), err=True)
         raise MistakesError(path)
     return compiled
 

@@ -20,15 +20,18 @@ from fullcount.compiler.lower.sql_frame import Relation
 from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.types import FieldType, Type
 from fullcount.compiler.values import Value
+from fullcount.dsl.source import Source
 from fullcount.runtime import format as fmt
 from fullcount.runtime.collect.snapshots import SnapshotStore
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.plan import tables
+from fullcount.runtime.plan.assumed import count_assumed, findings
 from fullcount.runtime.plan.caps import caps_for
 from fullcount.runtime.plan.cells import cell_to_doc, exact_duration, instant, to_json
 from fullcount.runtime.plan.digest import check_sums, sealed
 from fullcount.runtime.plan.document import (
     CertificateDoc,
+    ExpectationDoc,
     FloorDoc,
     KeptGroup,
     Measurement,
@@ -39,12 +42,13 @@ from fullcount.runtime.plan.document import (
     Sums,
     UndecidedRow,
 )
-from fullcount.runtime.plan.errors import PlanError, SumsError
+from fullcount.runtime.plan.errors import PlanError, SumsError, UnborneError
 from fullcount.runtime.plan.evaluate import Candidate, Counts, Evaluation, perhaps_protected_by, protected_by
 from fullcount.runtime.plan.exempt import exemptions_of, unused_notes
 from fullcount.runtime.plan.phrase import call_phrase, phrase
 from fullcount.runtime.plan.risk import Assessor
 from fullcount.runtime.plan.sensitivity import sensitivity
+from fullcount.runtime.plan.spelling import one_key_twice
 from fullcount.runtime.plan.strike import struck_reasons
 from fullcount.runtime.workspace.exemptions import Exemption
 
@@ -74,10 +78,15 @@ class PlanInputs:
     measurements: Mapping[str, Measurement] = field(default_factory=dict)
     notes: Sequence[str] = ()
     """What reviewers must know besides: said first among the notes."""
+    sources: Mapping[str, Source] = field(default_factory=dict)
 
 
 def build_plan(inputs: PlanInputs) -> PlanDocument:
-    """Return the plan. Raises `PlanError`; `SumsError` (FC910) when an object was lost or counted twice."""
+    """Return the plan.
+
+    Raises `PlanError`; `UnborneError` when the data does not bear out what the rule takes for granted; `SumsError`
+    (FC910) when an object was lost or counted twice.
+    """
     workflow, proposal, bindings = inputs.workflow, inputs.proposal, inputs.bindings
     now = instant(bindings.now)
     if now is None:
@@ -87,6 +96,11 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
     _fits(inputs)
     with tables.session(inputs.snapshots.root / tables.SPILL) as connection:
         evaluation = Evaluation(connection, workflow, proposal, relations, bindings, exempt.holding)
+        assumed = count_assumed(connection, workflow, proposal, relations, bindings)
+        doubled = one_key_twice(connection, workflow, relations)
+        unborne = (*doubled, *findings(assumed, f"propose:{proposal.name}", inputs.sources))
+        if len(unborne) > 0:
+            raise UnborneError(unborne)
         counts = evaluation.counts()
         rows, without_call = _rows(inputs, evaluation)
         undecided = [_undecided_row(inputs, item.key, item.missing) for item in evaluation.undecided()]
@@ -101,7 +115,8 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
         floors = evaluation.floors()
         near = sensitivity(evaluation, proposal, bindings, counts.candidates)
         notes = (*inputs.notes, *_recreation(inputs), *exempt.notes, *unused_notes(evaluation.unused()))
-    return _document(inputs, now, counts, rows, (*undecided, *without_call), kept, floors, near, notes)
+    expected = assumed.expectations()
+    return _document(inputs, now, counts, rows, (*undecided, *without_call), kept, floors, expected, near, notes)
 
 
 def relations_of(
@@ -245,6 +260,7 @@ def _document(
     undecided: tuple[UndecidedRow, ...],
     kept: tuple[KeptGroup, ...],
     floors: tuple[FloorDoc, ...],
+    expected: tuple[ExpectationDoc, ...],
     near: tuple[Any, ...],
     notes: tuple[str, ...],
 ) -> PlanDocument:
@@ -303,6 +319,7 @@ def _document(
             kept=kept,
             protections=_protections(proposal, kept),
             floors=floors,
+            expectations=expected,
             sensitivity=near,
             since=_since(inputs.previous, rows, parameters, proposal.where_text),
             notes=notes,

@@ -57,7 +57,7 @@ class Mutator:
             raise ValueError(msg)
         catalog = real.catalog()
         files = gather(source, file, ImportedFiles(real.root, path), sink)
-        library = read_library(files, sink)
+        library = read_library(files, catalog, sink)
         self._around = Surroundings(source, file.comments, files.sources, library, catalog)
         self._protections = real.protections.relied_on()
         self.workflows = {each.name.text: each for each in file.workflows}

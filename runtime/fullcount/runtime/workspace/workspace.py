@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -13,16 +13,16 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from fullcount.compiler.catalog import StaticCatalog
-from fullcount.runtime.approve.identity import uid_of
 from fullcount.runtime.connectors.base import Connector
-from fullcount.runtime.connectors.registry import UnknownConnectorError, connector_named
-from fullcount.runtime.workspace.errors import SettingError, WorkspaceError, did_you_mean, from_validation
+from fullcount.runtime.connectors.registry import UnknownConnectorError, connector_named, is_built_in
+from fullcount.runtime.workspace.errors import SettingError, WorkspaceError, did_you_mean
 from fullcount.runtime.workspace.exemptions import Exemption, read_exemptions
 from fullcount.runtime.workspace.freezes import Freeze, FreezeEntry, FreezeFile
-from fullcount.runtime.workspace.protections import ProtectionFiles
+from fullcount.runtime.workspace.ids import with_ids
+from fullcount.runtime.workspace.people import People
+from fullcount.runtime.workspace.premises import FILE_NAME, Premises, find, read
 from fullcount.runtime.workspace.secrets import ROOT, DatabaseUrl, RootedPath
-
-FILE_NAME = "fullcount.toml"
+from fullcount.runtime.workspace.validation import from_validation
 
 _WORD = r"^[A-Za-z_][A-Za-z0-9_]*$"
 
@@ -59,6 +59,7 @@ class _File(BaseModel):
     roles: dict[_Name, list[_Member]] = {}
     exemptions: dict[_Word, RootedPath] = {}
     freeze: list[FreezeEntry] = []
+    ids: dict[str, str] = {}
 
 
 class _RolesOnly(BaseModel):
@@ -69,28 +70,7 @@ class _RolesOnly(BaseModel):
     roles: dict[_Name, list[_Member]] = {}
 
 
-class _People(Mapping[str, frozenset[str]]):
-    """Who is in each role, each person once: a name and the number it stands for are one. Looked up when asked for.
-
-    A name that this system does not know stands for itself: a workspace is often checked where its people have no
-    account.
-    """
-
-    def __init__(self, roles: Mapping[str, list[str]]) -> None:
-        self._roles = roles
-
-    def __getitem__(self, role: str) -> frozenset[str]:
-        found = ((member, uid_of(member)) for member in self._roles[role])
-        return frozenset(member if uid is None else f"uid:{uid}" for member, uid in found)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._roles)
-
-    def __len__(self) -> int:
-        return len(self._roles)
-
-
-class Workspace:
+class Workspace(Premises):
     """One checked `fullcount.toml`. Nothing of it changes after loading, but roles, exemption lists, protections and
     freezes are read anew: who left the role, and what was exempted or protected, counts from the next act on.
     """
@@ -98,8 +78,10 @@ class Workspace:
     def __init__(
         self, root: Path, seen_from: Path, file: _File, sources: Mapping[str, tuple[Connector, BaseModel]]
     ) -> None:
-        self._root = root
-        self._seen_from = seen_from
+        resources = {name: connector.resources(name, config) for name, (connector, config) in sources.items()}
+        lists, roles = tuple(file.exemptions), tuple(file.roles)
+        declared = StaticCatalog(resources, lists, roles, People(file.roles))
+        super().__init__(root, seen_from, with_ids(declared, file.ids, FILE_NAME))
         self._file = file
         self._sources = sources
         self._roles: tuple[bytes, Mapping[str, tuple[str, ...]]] | None = None
@@ -108,23 +90,32 @@ class Workspace:
     def load(cls, start: Path) -> Self:
         """Search `start` and the folders above it for `fullcount.toml`, and check the whole of it.
 
-        Raises `WorkspaceError`: FC601 if there is none, FC602-FC607 for what is wrong with it.
+        Raises `WorkspaceError`: FC601 if there is none, FC602-FC607 and FC617 for what is wrong with it.
         """
-        path = _find(start)
-        document = _toml(path, _bytes(path))
+        path = find(start)
+        return cls.parse(path, read(path), start)
+
+    @classmethod
+    def parse(cls, path: Path, content: bytes, start: Path) -> Self:
+        """Check the content of a `fullcount.toml`; files are named as seen from `start`. Raises `WorkspaceError`."""
+        document = _toml(path, content)
         root = path.parent
         try:
             file = _File.model_validate(document, context={ROOT: root})
         except ValidationError as error:
             raise from_validation(error, path, _File) from None
-        return cls(
-            root, start.resolve(), file, {name: _source(path, name, table) for name, table in file.sources.items()}
-        )
+        sources = {name: _source(path, name, table) for name, table in file.sources.items()}
+        return cls(root, start.resolve(), file, sources)
 
     @property
-    def root(self) -> Path:
-        """The folder of `fullcount.toml`, absolute."""
-        return self._root
+    def is_our_own(self) -> bool:
+        """Whether every source is read by a connector that comes with Fullcount."""
+        return all(is_built_in(table["connector"]) for table in self._file.sources.values())
+
+    @property
+    def written_roles(self) -> Mapping[str, list[str]]:
+        """The members of each role as they stood in the file when it was loaded; `roles` are those of now."""
+        return self._file.roles
 
     @property
     def name(self) -> str:
@@ -148,7 +139,7 @@ class Workspace:
         Raises `WorkspaceError` when it can't be read: roles that nobody can read are never those of before.
         """
         path = self._root / FILE_NAME
-        data = _bytes(path)
+        data = read(path)
         if self._roles is None or self._roles[0] != data:
             try:
                 said = _RolesOnly.model_validate(_toml(path, data))
@@ -170,24 +161,6 @@ class Workspace:
             raise WorkspaceError("FC610", message, help=did_you_mean(source, self._sources))
         return found
 
-    def catalog(self) -> StaticCatalog:
-        """Return what the compiler may know of this workspace; no I/O."""
-        return self._catalog
-
-    @cached_property
-    def _catalog(self) -> StaticCatalog:
-        return StaticCatalog(
-            {name: connector.resources(name, config) for name, (connector, config) in self._sources.items()},
-            tuple(self._file.exemptions),
-            tuple(self._file.roles),
-            _People(self._file.roles),
-        )
-
-    @cached_property
-    def protections(self) -> ProtectionFiles:
-        """The protections that hold for every workflow; each look at them reads their files."""
-        return ProtectionFiles(self._root, self._catalog, self._seen_from)
-
     @cached_property
     def _freezes(self) -> FreezeFile:
         return FreezeFile(self._root / FILE_NAME)
@@ -205,27 +178,11 @@ class Workspace:
         return read_exemptions(path)
 
 
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise WorkspaceError("FC602", f"`{path}` can't be read: {error.strerror}") from None
-
-
 def _toml(path: Path, data: bytes) -> dict[str, Any]:
     try:
         return tomllib.loads(data.decode())
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise WorkspaceError("FC602", f"`{path}` is not TOML: {error}") from None
-
-
-def _find(start: Path) -> Path:
-    here = start.resolve()
-    for folder in (here, *here.parents):
-        if (folder / FILE_NAME).is_file():
-            return folder / FILE_NAME
-    message = f"there is no {FILE_NAME} in `{here}` nor in a folder above it"
-    raise WorkspaceError("FC601", message, help="run this inside a workspace, or make one with `fullcount init`")
 
 
 def _source(path: Path, name: str, table: Mapping[str, Any]) -> tuple[Connector, BaseModel]:
