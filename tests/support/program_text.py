@@ -277,6 +277,10 @@ def _sample_value(each: trial_tree.SampleValue) -> list[str]:
         case trial_tree.MapLiteral(entries=entries):
             inside = _separated([_spelled(entry.key), ":", *_sample_value(entry.value)] for entry in entries)
             return ["{", *inside, "}"]
+        case trial_tree.RecordLiteral(fields=fields):
+            return ["{", *_separated([part.name.text, ":", *_sample_value(part.value)] for part in fields), "}"]
+        case trial_tree.SampleList(items=items):
+            return ["[", *_separated(map(_sample_value, items)), "]"]
         case _:
             return expression_tokens(each)
 

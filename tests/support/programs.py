@@ -280,8 +280,19 @@ states = st.sampled_from(trial_tree.STATES).map(lambda word: trial_tree.State(wo
 maps = st.lists(
     st.builds(lambda k, v: trial_tree.MapEntry(k, v, NOWHERE), _literal("text", texts), _values | states), max_size=3
 ).map(lambda found: trial_tree.MapLiteral(tuple(found), NOWHERE))
+records = st.lists(
+    st.builds(lambda n, v: trial_tree.SampleField(n, v, NOWHERE), names, _values | states | maps),
+    min_size=1,
+    max_size=2,
+).map(lambda found: trial_tree.RecordLiteral(tuple(found), NOWHERE))
+record_lists = st.lists(records | maps, min_size=1, max_size=2).map(
+    lambda found: trial_tree.SampleList(tuple(found), NOWHERE)
+)
 samples = st.lists(
-    st.builds(lambda n, v: trial_tree.SampleField(n, v, NOWHERE), names, _values | states | maps), max_size=4
+    st.builds(
+        lambda n, v: trial_tree.SampleField(n, v, NOWHERE), names, _values | states | maps | records | record_lists
+    ),
+    max_size=4,
 ).map(lambda found: trial_tree.Sample(tuple(found), NOWHERE))
 _plain = _literal("int", counts) | _literal("text", texts)
 keys = _plain | st.lists(_plain, max_size=2).map(lambda parts: tree.ListLiteral(tuple(parts), NOWHERE))

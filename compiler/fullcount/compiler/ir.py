@@ -13,6 +13,7 @@
   else unknown. `all` is its dual. A list that is absent, or whose state is `truncated`, has no value: it is unknown.
 - `Else(x, y)`: x where x is present, y where x is absent, unknown otherwise.
 - `MapGet(m, k)`: the value under k; absent if m is present and has no k, or m is absent; unknown if m is unknown.
+  Of a record, k is the constant name of a part.
 - Integer-like arithmetic that leaves signed 64 bits is unknown. Division: `int / int` is integer division towards
   zero; by zero is unknown.
 
@@ -94,7 +95,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class MapGet:
-    """The value under a key of a map; may always be absent."""
+    """The value under a key of a map, which may always be absent, or a part of a record, by its name."""
 
     target: Expr
     key: Expr

@@ -121,6 +121,7 @@ _FUNCTIONS: dict[str, FunctionOf] = {
     "semver_compare": versions.compare,
     "intersects": lambda some, others: not set(some).isdisjoint(others),
     "subset": lambda part, whole: set(part) <= set(whole),
+    "keys": lambda entries: tuple(sorted(entries)),
 }
 
 

@@ -11,7 +11,7 @@ from typing import assert_never
 
 from fullcount.compiler import ir
 from fullcount.compiler.edges import duration_text
-from fullcount.compiler.types import Kind, Scalar, Type
+from fullcount.compiler.types import Kind, RecordOf, Scalar, Type
 from fullcount.compiler.values import Value
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -70,6 +70,8 @@ def _atom(expr: _Atom) -> str:
         case ir.Item(name=name):
             return name
         case ir.MapGet(target=target, key=key):
+            if isinstance(target.type, RecordOf) and isinstance(key, ir.Const):
+                return f"{_within(target, _ATOM)}.{key.value}"
             return f"{_within(target, _ATOM)}[{expression_text(key)}]"
         case ir.Else(operand=operand, fallback=fallback):
             return f"({_within(operand, _SUM)} else {_within(fallback, _SUM)})"

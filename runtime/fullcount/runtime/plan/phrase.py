@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fullcount.compiler import ir
 from fullcount.compiler.program import OperationCall
-from fullcount.compiler.types import Kind, Scalar, Type
+from fullcount.compiler.types import Kind, RecordOf, Scalar, Type
 from fullcount.compiler.values import Value
 from fullcount.runtime.plan.cells import to_json
 
@@ -56,6 +56,8 @@ def _write(expr: ir.Expr) -> tuple[str, int]:
         case ir.Field(row=row, name=name):
             return (name if row == ir.SELF else f"{row}.{name}"), _ATOM
         case ir.MapGet(target=target, key=key):
+            if isinstance(target.type, RecordOf) and isinstance(key, ir.Const):
+                return f"{_inside(target, _ATOM)}.{key.value}", _ATOM
             return f"{_inside(target, _ATOM)}[{phrase(key)}]", _ATOM
         case ir.Call(function=function, arguments=arguments):
             return f"{function}({', '.join(map(phrase, arguments))})", _ATOM
