@@ -26,6 +26,7 @@ from fullcount.compiler.expressions import Checker
 from fullcount.compiler.imports import Loader, gather, no_files
 from fullcount.compiler.library import Library, read_library
 from fullcount.compiler.names import resolve_names, said_in_two_files, unique
+from fullcount.compiler.program import Workflow
 from fullcount.compiler.promises import read_promises
 from fullcount.compiler.protections import Protections, check_protections, protect_workflow, refuse_strays
 from fullcount.compiler.report import error
@@ -45,13 +46,15 @@ from fullcount.dsl.source import Source
 class Compiled:
     """What a compilation gives: a program, or None if a finding is an error. `sources` are the texts by name.
 
-    `declared` are the names of the file's workflows, checked or not, as they stand there.
+    `declared` are the names of the file's workflows, checked or not, as they stand there. `partial` are the workflows
+    as far as they checked, for an editor to show: only a `program` is ever run.
     """
 
     program: program.Program | None
     diagnostics: Diagnostics
     sources: Mapping[str, Source]
     declared: tuple[tree.Name, ...] = ()
+    partial: tuple[Workflow, ...] = ()
 
 
 def compile_source(
@@ -100,7 +103,8 @@ def compile_source(
         for workflow in unique(file.workflows, "workflow", sink)
     ]
     found = allow(source, file.comments, sink)
-    return Compiled(_program(made, protections, found), found, files.sources, _names(file.workflows))
+    whole = _program(made, protections, found)
+    return Compiled(whole, found, files.sources, _names(file.workflows), tuple(made))
 
 
 def compiled_together(files: Sequence[Compiled]) -> list[Compiled]:

@@ -37,5 +37,6 @@ VERBS: Final[dict[str, Verb]] = {
     "verify": Verb("verify", "verify", "Check that the record holds"),
     "serve": Verb("serve", "serve", "Run scheduled workflows when they are due"),
     "halt": Verb("halt", "halt", "Stop all acting at once, or allow it again"),
+    "lsp": Verb("lsp", "lsp", "Answer an editor on standard input and output"),
     "explain": Verb("explain", "explain", "Explain a code"),
 }
