@@ -7,6 +7,7 @@ import queue
 import subprocess
 import sys
 import threading
+from collections import defaultdict
 from pathlib import Path
 from typing import Any, Self
 
@@ -33,7 +34,7 @@ class Editor:
             stderr=subprocess.PIPE,
         )
         self._answers: dict[int, queue.Queue[Any]] = {}
-        self._published: queue.Queue[Any] = queue.Queue()
+        self._published: defaultdict[str, queue.Queue[Any]] = defaultdict(queue.Queue)
         self._number = 0
         self._versions: dict[str, int] = {}
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -83,7 +84,7 @@ class Editor:
             if "id" in message and message["id"] in self._answers:
                 self._answers[message["id"]].put(message)
             elif message.get("method") == "textDocument/publishDiagnostics":
-                self._published.put(message["params"])
+                self._published[message["params"]["uri"]].put(message["params"]["diagnostics"])
 
     # -- what an editor does -------------------------------------------------------------------------------------------
 
@@ -111,10 +112,7 @@ class Editor:
 
     def diagnostics(self, path: Path) -> list[Any]:
         """Wait for the next diagnostics of a file."""
-        while True:
-            params = self._published.get(timeout=PATIENCE)
-            if params["uri"] == path.as_uri():
-                return params["diagnostics"]
+        return self._published[path.as_uri()].get(timeout=PATIENCE)
 
     def at(self, path: Path, line: int, character: int, method: str, **more: Any) -> Any:
         """Ask about a place in a file."""
