@@ -53,6 +53,11 @@ class Parser:
         #: Rules that are nothing but their only part: most of those that an expression goes through.
         self._passing = [rule.single and rule.size == 1 and not rule.spliced for rule in table.rules]
 
+    @property
+    def keywords(self) -> frozenset[str]:
+        """Every word that the grammar takes as a keyword somewhere."""
+        return frozenset(self._table.terminals.keywords)
+
     def parse(self, text: str) -> Tree | Failure:
         """Parse a text, up to the first token that the grammar cannot take."""
         stack: list[int] = [self._table.start]
