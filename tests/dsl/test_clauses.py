@@ -63,6 +63,7 @@ def test_texts_of_a_workflow_are_decoded():
         ("param x: duration = 90d", f"default=duration:{90 * DAY})"),
         ('param x: list<text> = ["a"]', "TypeName(name='list', arguments=[TypeName(name='text', arguments=[], "),
         ("param x: map<list<int>>? = y", "optional=True), default=y)"),
+        ("param x: id of hr.employees?", "optional=True, of=hr.employees)"),
         ("param x: record { a: text, b: record { c: int? }, }", "fields=[FieldDecl(name=a, "),
     ],
 )
@@ -381,7 +382,7 @@ def test_each_clause_is_suggested_for_its_misspelling(block: str, template: str)
         assert f"did you mean `{word}`?" in found[0].help
 
 
-@pytest.mark.parametrize("word", ["zzz", "backup", "notify", "retain", "opening", "trial"])
+@pytest.mark.parametrize("word", ["zzz", "backup", "announce", "retain", "opening", "trial"])
 def test_word_that_is_like_none_gets_the_list_and_no_suggestion(word: str):
     """A suggestion that is far away is worse than none."""
     for template in (INVENTORY, PROPOSE, ACT):

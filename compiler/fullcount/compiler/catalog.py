@@ -69,7 +69,8 @@ class Resource:
     """A kind of object that a source lists.
 
     `lookup_fields`: fields by which the source can be asked for the matching objects at once, so that absence can be
-    confirmed at the moment of the act. `counted`: whether `count agrees with` may name this resource.
+    confirmed at the moment of the act. `counted`: whether `count agrees with` may name this resource. `ids`: the fields
+    that hold keys of other resources, with the path of that resource (`hr.employees`) or of its key field.
     """
 
     source: str
@@ -83,6 +84,7 @@ class Resource:
     lookup_fields: frozenset[str] = frozenset()
     operations: Mapping[str, Operation] = field(default_factory=dict)
     counted: bool = False
+    ids: Mapping[str, str] = field(default_factory=dict)
 
 
 class Catalog(Protocol):
@@ -104,6 +106,10 @@ class Catalog(Protocol):
         """Return the names of the configured roles."""
         ...
 
+    def notifiers(self) -> Sequence[str]:
+        """Return the names of the configured notifiers."""
+        ...
+
     def people(self, role: str) -> frozenset[str] | None:
         """Return who is in a role, each person once, as `uid:1000` where that is known; None when nobody can tell."""
         ...
@@ -117,6 +123,7 @@ class StaticCatalog:
     lists: tuple[str, ...] = ()
     role_names: tuple[str, ...] = ()
     members: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    notifier_names: tuple[str, ...] = ()
 
     def sources(self) -> Sequence[str]:
         """See `Catalog.sources`."""
@@ -133,6 +140,10 @@ class StaticCatalog:
     def roles(self) -> Sequence[str]:
         """See `Catalog.roles`."""
         return self.role_names
+
+    def notifiers(self) -> Sequence[str]:
+        """See `Catalog.notifiers`."""
+        return self.notifier_names
 
     def people(self, role: str) -> frozenset[str] | None:
         """See `Catalog.people`."""

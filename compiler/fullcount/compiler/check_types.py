@@ -12,14 +12,16 @@ from dataclasses import replace
 
 from fullcount.compiler import ir, program
 from fullcount.compiler.environment import Context, Env, Place
+from fullcount.compiler.expectations import check_expectations
 from fullcount.compiler.expressions import Checker
 from fullcount.compiler.floors import check_keep
 from fullcount.compiler.inventories import check_recreation
 from fullcount.compiler.names import BoundInventory
-from fullcount.compiler.operations import Target, check_act_calls
+from fullcount.compiler.operations import Target, check_calls
 from fullcount.compiler.polarity import Polarity
 from fullcount.compiler.presence import facts_when
 from fullcount.compiler.report import error, near, warning
+from fullcount.compiler.steps import check_steps, refuse_strays
 from fullcount.compiler.values import Value
 from fullcount.compiler.walk import mentions_row
 from fullcount.dsl import tree
@@ -82,6 +84,7 @@ def check_inventory(checker: Checker, bound: BoundInventory) -> program.Inventor
         consistency=resource.consistency,
         lookup_fields=resource.lookup_fields,
         span=decl.span,
+        normalized=dict(bound.normal),
     )
 
 
@@ -125,7 +128,7 @@ def check_proposal(
     shown = [_shown(checker, each, replace(selected, place=Place.SHOW), comments) for each in decl.show]
     if where is None or None in excepts or None in keeps or None in shown:
         return None
-    return program.Proposal(
+    made = program.Proposal(
         name=decl.name.text,
         inventory=base.name,
         row=row,
@@ -138,6 +141,7 @@ def check_proposal(
         span=decl.span,
         keeps=tuple(each for each in keeps if each is not None),
     )
+    return check_expectations(checker, decl, base, made)
 
 
 def _rule(checker: Checker, decl: tree.ProposeDecl, env: Env) -> ir.Expr | None:
@@ -182,10 +186,8 @@ def _shown(checker: Checker, node: tree.Expr, env: Env, comments: Sequence[tree.
     return None if typed is None else program.Shown(text_of(checker.context.source, node.span, comments), typed.expr)
 
 
-def check_act(
-    checker: Checker, decl: tree.ActDecl, proposal: program.Proposal | None
-) -> tuple[program.OperationCall, program.OperationCall | None] | None:
-    """Check the operation of an act and its undo over the base row of its proposal.
+def check_act(checker: Checker, decl: tree.ActDecl, proposal: program.Proposal | None) -> program.Calls | None:
+    """Check the operation of an act and its undo, or its steps, over the base row of its proposal.
 
     `proposal` is None if it did not check; the operation is then checked without knowing what its rule says.
     """
@@ -197,7 +199,12 @@ def check_act(
     check_recreation(base.decl, base.resource, decl, checker.context.sink)
     env = Env(Place.ARGUMENT, rows={declared.row.text: base}, polarity=Polarity.MIXED)
     env = replace(env, lenient=True) if proposal is None else env.knowing(facts_when(proposal.where, True))
-    return check_act_calls(checker, decl, Target(base, declared.row.text), env)
+    target = Target(base, declared.row.text)
+    if decl.operation is None:
+        return check_steps(checker, decl, target, env)
+    strays = refuse_strays(decl, checker.context.sink)
+    calls = check_calls(checker, decl.operation, decl.undo, target, env)
+    return None if calls is None or strays else program.Calls(*calls)
 
 
 _QUOTED_OR_SPACE = re.compile(r'("(?:[^"\\\n]|\\[^\n])*")|\s+')

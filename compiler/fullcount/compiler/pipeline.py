@@ -1,7 +1,7 @@
 """The story of a compilation, top to bottom.
 
     text ─parse─► tree ─imports─► shared names ─names─► bound names ─types─► typed rules ─direction─► uses
-         ─requirements─► uses with evidence ─approval, caps, schedule─► checked ─warnings, allowances─► Program
+         ─requirements─► uses with evidence ─approval, caps, schedule─► checked ─tests, warnings, allowances─► Program
 
 Each phase is a function from values to values that adds findings to one sink and goes on, so that one run reports every
 mistake. There is a program only if no phase reported an error. Nothing here does I/O or asks for the time: the text of
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from fullcount.compiler import program
 from fullcount.compiler.approvals import check_approvals, unique_acts, warn_one_approver, warn_too_few_people
@@ -26,6 +27,7 @@ from fullcount.compiler.expressions import Checker
 from fullcount.compiler.imports import Loader, gather, no_files
 from fullcount.compiler.library import Library, read_library
 from fullcount.compiler.names import resolve_names, said_in_two_files, unique
+from fullcount.compiler.notifies import check_notifies
 from fullcount.compiler.program import Workflow
 from fullcount.compiler.promises import read_promises
 from fullcount.compiler.protections import Protections, check_protections, protect_workflow, refuse_strays
@@ -36,24 +38,29 @@ from fullcount.compiler.suppressions import allow
 from fullcount.compiler.unused import warn_unused
 from fullcount.compiler.windows import check_windows
 from fullcount.dsl import tree
-from fullcount.dsl.dataclass import dataclass
+from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.diagnostics import Diagnostics
 from fullcount.dsl.parser import parse
 from fullcount.dsl.source import Source
+
+if TYPE_CHECKING:
+    from fullcount.compiler.trials.model import Trial
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
     """What a compilation gives: a program, or None if a finding is an error. `sources` are the texts by name.
 
-    `declared` are the names of the file's workflows, checked or not, as they stand there. `partial` are the workflows
-    as far as they checked, for an editor to show: only a `program` is ever run.
+    `declared` are the names of the file's workflows, checked or not, as they stand there. `trials` are the tests of
+    its workflows, by the workflow's name; they are no part of the program. `partial` are the workflows as far as they
+    checked, for an editor to show: only a `program` is ever run.
     """
 
     program: program.Program | None
     diagnostics: Diagnostics
     sources: Mapping[str, Source]
     declared: tuple[tree.Name, ...] = ()
+    trials: Mapping[str, tuple[Trial, ...]] = field(default_factory=dict)
     partial: tuple[Workflow, ...] = ()
 
 
@@ -83,7 +90,7 @@ def compile_source(
 
     # shared names: what this file and the files it imports declare for every workflow
     files = gather(source, file, loader, sink)
-    library = read_library(files, sink)
+    library = read_library(files, catalog, sink)
     check_definitions(library, catalog, files.sources, sink)
 
     declared = len(file.workflows) + len(file.protects) + len(file.records) + len(file.definitions)
@@ -98,13 +105,34 @@ def compile_source(
             if at.name not in protections.sources:
                 refuse_strays(imported, sink)
 
-    made = [
-        compile_workflow(workflow, Surroundings(source, file.comments, files.sources, library, catalog, authors), sink)
-        for workflow in unique(file.workflows, "workflow", sink)
-    ]
+    around = Surroundings(source, file.comments, files.sources, library, catalog, authors)
+    written = unique(file.workflows, "workflow", sink)
+    made = [compile_workflow(workflow, around, sink) for workflow in written]
+
+    # tests: what each workflow is tried on; they see what is protected and are no part of the program
+    trials = {
+        workflow.name: _tests(decl, workflow, around, protections, sink)
+        for decl, workflow in zip(written, made, strict=True)
+    }
     found = allow(source, file.comments, sink)
     whole = _program(made, protections, found)
-    return Compiled(whole, found, files.sources, _names(file.workflows), tuple(made))
+    return Compiled(whole, found, files.sources, _names(file.workflows), trials, tuple(made))
+
+
+def _tests(
+    decl: tree.Workflow,
+    workflow: program.Workflow,
+    around: Surroundings,
+    protections: Protections,
+    sink: Diagnostics,
+) -> tuple[Trial, ...]:
+    """Check the tests of a workflow; where it has mistakes, as far as it was made."""
+    if len(decl.trials) + len(decl.defaults) == 0:
+        return ()
+    from fullcount.compiler.trials.check import Beside, check_trials  # a file without tests does not pay for it
+
+    tried = workflow if sink.has_errors else protect_workflow(workflow, protections)
+    return check_trials(decl, tried, Beside(around.source, around.sources, around.catalog), sink)
 
 
 def compiled_together(files: Sequence[Compiled]) -> list[Compiled]:
@@ -188,8 +216,9 @@ def compile_workflow(workflow: tree.Workflow, around: Surroundings, sink: Diagno
             canary = check_canary(act_decl.canary, proposals.get(name), promises, approval, sink)
         calls = check_act(checker, act_decl, proposals.get(act_decl.proposal.text))
         if calls is not None and windows is not None:
-            acts.append(act_of(act_decl, *calls, windows, canary))
+            acts.append(act_of(act_decl, calls, windows, canary))
     schedule = None if workflow.schedule is None else check_schedule(workflow.schedule, sink)
+    notifies = check_notifies(names, sink)
 
     # warnings; behind an error, what looks unused may only not have been looked at
     for act in acts:
@@ -209,4 +238,5 @@ def compile_workflow(workflow: tree.Workflow, around: Surroundings, sink: Diagno
         proposals=tuple(proposals.values()),
         approvals=approvals,
         acts=tuple(acts),
+        notifies=notifies,
     )

@@ -19,6 +19,7 @@ from fullcount.dsl.keywords import EXAMPLES
 from fullcount.dsl.parse_tree import Token, Tree
 from fullcount.dsl.source import Source, Span
 from fullcount.dsl.statements import StatementBuilder
+from fullcount.dsl.trials import TrialBuilder
 
 _KINDS = {
     "int": "a whole number",
@@ -41,6 +42,15 @@ class Builder:
         self._damaged = damaged
         self._holding = HoldingBuilder(self._at, self._expressions, self._dotted, self._integer)
         self._fields = FieldBuilder(self._at, self._is_damaged)
+        self._trials = TrialBuilder(
+            self._at,
+            self._expressions,
+            self._dotted,
+            self._integer,
+            self._once,
+            self._report_repeats,
+            self._is_damaged,
+        )
 
     def file(self, root: Node, comments: tuple[tree.Comment, ...]) -> tree.File:
         """Build the whole file."""
@@ -77,6 +87,19 @@ class Builder:
             tuple(self._approve(child) for child in subtrees(node, "approve")),
             tuple(self._act(child) for child in subtrees(node, "act")),
             self._at.span(node),
+            trials=tuple(self._trials.trial(child) for child in subtrees(node, "test")),
+            defaults=tuple(self._trials.defaults(child) for child in subtrees(node, "test_defaults")),
+            notifies=tuple(self._notify(child) for child in subtrees(node, "notify")),
+        )
+
+    def _notify(self, node: Node) -> tree.NotifyDecl:
+        (target,) = tokens(node, "STRING")
+        events = [each for each in node.children[3:] if isinstance(each, Token) and each.type != "COMMA"]
+        return tree.NotifyDecl(
+            str(self._at.literal(target).value),
+            tuple(self._at.name(token) for token in events),
+            self._at.span(node),
+            self._at.span(target),
         )
 
     def _schedule(self, node: Node) -> tree.ScheduleClause:
@@ -124,6 +147,9 @@ class Builder:
             tuple(self._expressions.expression(child.children[1]) for child in subtrees(node, "expect")),
             self._at.span(node),
             self._at.span(node.children[0]).to(resource.span),
+            tuple(self._at.name(token) for rules in subtrees(key, "normalized") for token in tokens(rules, "NAME"))
+            if key is not None
+            else (),
         )
 
     def _scope(self, node: Node) -> tree.Expr:
@@ -204,6 +230,7 @@ class Builder:
             self._at.span(node),
             head,
             keeps=tuple(self._holding.keep(child) for child in subtrees(node, "keep")),
+            expects=tuple(self._holding.expect_none(child) for child in subtrees(node, "expect_none")),
         )
 
     def _except(self, node: Node) -> tree.ExceptDecl:
@@ -248,9 +275,12 @@ class Builder:
     def _act(self, node: Node) -> tree.ActDecl:
         proposal = self._at.name(tokens(node, "NAME")[0])
         block = f"act `{proposal.text}`"
+        operations = subtrees(node, "operation")
         undo = rate = concurrency = canary = stop = None
         windows: tuple[tree.WindowDecl, ...] = ()
-        for body in subtrees(node, "act_block"):
+        steps: tuple[tree.StepDecl, ...] = ()
+        for body in subtrees(node, "act_block", "steps"):
+            steps = tuple(self._step(child) for child in subtrees(body, "step", "stray_step"))
             windows = tuple(self._holding.window(child) for child in subtrees(body, "window"))
             undo = self._once(body, block, "undo")
             rate = self._once(body, block, "rate")
@@ -259,7 +289,7 @@ class Builder:
             stop = self._once(body, block, "stop")
         return tree.ActDecl(
             proposal,
-            self._operation(subtrees(node, "operation")[0]),
+            self._operation(operations[0]) if operations else None,
             self._operation(subtrees(undo, "operation")[0]) if undo is not None else None,
             self._rate(rate) if rate is not None else None,
             self._integer(token_at(concurrency, -1), "concurrency", "int", "4") if concurrency is not None else None,
@@ -267,6 +297,18 @@ class Builder:
             self._at.span(node),
             windows=windows,
             canary=self._holding.canary(canary) if canary is not None else None,
+            steps=steps,
+        )
+
+    def _step(self, node: Node) -> tree.StepDecl:
+        undo, after = subtrees(node, "undo"), subtrees(node, "step_after")
+        return tree.StepDecl(
+            self._at.name(tokens(node, "LABEL")[0]),
+            self._operation(subtrees(node, "operation")[0]),
+            self._operation(subtrees(undo[0], "operation")[0]) if undo else None,
+            self._integer(token_at(after[0], -1), "after", "duration", "14d") if after else None,
+            self._at.span(node),
+            self._at.span(after[0]) if after else None,
         )
 
     def _operation(self, node: Node) -> tree.OperationCall:

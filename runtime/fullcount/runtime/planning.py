@@ -33,11 +33,13 @@ from fullcount.runtime.evidence.refusal import Finding, Ground, Refusal
 from fullcount.runtime.evidence.satisfy import Produced
 from fullcount.runtime.plan.build import PlanInputs, build_plan
 from fullcount.runtime.plan.document import Measurement, PlanDocument
+from fullcount.runtime.plan.errors import UnborneError
+from fullcount.runtime.plan.graduated import Clock, Clocks
 from fullcount.runtime.readers import Readers
 from fullcount.runtime.store.errors import PlanCorrupt
 from fullcount.runtime.store.instants import to_micros
 from fullcount.runtime.store.store import Store
-from fullcount.runtime.store.views import StoredPlan
+from fullcount.runtime.store.views import StepStanding, StoredPlan
 from fullcount.runtime.versions import version_of
 from fullcount.runtime.walk import Evidence, Start
 from fullcount.runtime.workspace import Workspace
@@ -139,35 +141,40 @@ class Planning:
         if isinstance(reached, Refusal):
             return reached
         previous = self._previous()
+        act = act_of(workflow, proposal.name)
         certificates = [produced for produced in evidence.values() if isinstance(produced, Certificate)]
-        document = build_plan(
-            PlanInputs(
-                workflow=workflow,
-                proposal=proposal,
-                approval=approval_of(workflow, proposal.name),
-                act=act_of(workflow, proposal.name),
-                certificates=[certificate.doc for certificate in certificates],
-                envelopes=[e for e in evidence.values() if isinstance(e, Envelope)],
-                snapshots=self.snapshots,
-                bindings=self.bindings,
-                target=target,
-                engine_version=__version__,
-                connector_versions={source: version_of(self.workspace, source) for source in sources},
-                exemptions={
-                    name: self.workspace.exemptions(name)
-                    for name in (each.list_name for each in proposal.excepts)
-                    if name is not None
-                },
-                authors=sorted({*request.authors, request.person.principal}),
-                plan_id=str(ULID()),
-                run_id=self.run_id,
-                created_by=request.person.principal,
-                created_at=self.clock(),
-                previous=previous,
-                notes=reached,
-                measurements={c.inventory: measurement_of(c) for c in certificates},
-            )
+        inputs = PlanInputs(
+            workflow=workflow,
+            proposal=proposal,
+            approval=approval_of(workflow, proposal.name),
+            act=act,
+            certificates=[certificate.doc for certificate in certificates],
+            envelopes=[e for e in evidence.values() if isinstance(e, Envelope)],
+            snapshots=self.snapshots,
+            bindings=self.bindings,
+            target=target,
+            engine_version=__version__,
+            connector_versions={source: version_of(self.workspace, source) for source in sources},
+            exemptions={
+                name: self.workspace.exemptions(name)
+                for name in (each.list_name for each in proposal.excepts)
+                if name is not None
+            },
+            authors=sorted({*request.authors, request.person.principal}),
+            plan_id=str(ULID()),
+            run_id=self.run_id,
+            created_by=request.person.principal,
+            created_at=self.clock(),
+            previous=previous,
+            notes=reached,
+            measurements={c.inventory: measurement_of(c) for c in certificates},
+            sources=request.sources,
+            clocks=None if act is None or len(act.steps) == 0 else clocks_of(self.store, workflow, proposal),
         )
+        try:
+            document = build_plan(inputs)
+        except UnborneError as unborne:
+            return Refusal(stage=stage.node, ground=Ground.EVIDENCE, findings=unborne.findings)
         self.stored = self.store.save_plan(document)
         return document
 
@@ -241,10 +248,23 @@ def act_of(workflow: program.Workflow, proposal: str) -> program.Act | None:
     return next((each for each in workflow.acts if each.proposal == proposal), None)
 
 
+def clocks_of(store: Store, workflow: program.Workflow, proposal: program.Proposal) -> Clocks:
+    """Return where the objects of a graduated act stand, and an instant before anything of it was read."""
+    at = store.now()
+    running = store.steps(workflow.name, proposal.name)
+    return Clocks(
+        at,
+        tuple(
+            Clock(row.object_key, row.incarnation, row.step, row.since, lapsed=row.standing is StepStanding.LAPSED)
+            for row in running
+        ),
+    )
+
+
 def sources_of(workflow: program.Workflow, proposal: program.Proposal) -> list[str]:
     """Return the sources that a proposal reads or acts on, in order of name."""
     read = {workflow.inventories[use.inventory].source for use in proposal.uses}
-    acted = {act.call.source for act in workflow.acts if act.proposal == proposal.name}
+    acted = {act.source for act in workflow.acts if act.proposal == proposal.name}
     return sorted(read | acted)
 
 

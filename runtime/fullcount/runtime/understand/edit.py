@@ -16,12 +16,14 @@ from itertools import product
 from typing import Any, Final, get_args
 
 from fullcount.compiler import claims, ir, program
+from fullcount.compiler.assumptions import BASE, Assumption, assumptions, lifted
 from fullcount.compiler.edges import claim_model
 from fullcount.compiler.implication import implies
 from fullcount.compiler.lower import facts
 from fullcount.compiler.normal import normal
 from fullcount.compiler.promises import covered
 from fullcount.compiler.values import Value
+from fullcount.compiler.walk import rename_row
 from fullcount.runtime.plan.phrase import phrase
 from fullcount.runtime.plan.thresholds import rewritten
 
@@ -30,18 +32,19 @@ _CASES: Final = 6
 
 _UNDERSTOOD: Final[Mapping[type[Any], frozenset[str]]] = {
     program.Workflow: frozenset(
-        {"name", "describe", "owner", "schedule", "params", "inventories", "verifies", "proposals", "approvals", "acts"}
+        {"name", "describe", "owner", "schedule", "params", "inventories", "verifies", "proposals", "approvals", "acts",
+         "notifies"}
     ),
     program.Proposal: frozenset(
         {
             "name", "inventory", "row", "where", "excepts", "limit", "show", "uses", "where_text", "span",
-            "protections", "keeps",
+            "protections", "keeps", "expects",
         }
     ),
     program.Inventory: frozenset(
         {
             "name", "source", "resource", "key", "incarnation", "version", "fields", "scope", "deadline", "expects",
-            "consistency", "lookup_fields", "span",
+            "consistency", "lookup_fields", "span", "normalized",
         }
     ),
     program.Exemption: frozenset({"list_name", "condition"}),
@@ -112,8 +115,13 @@ class Side:
     def arguments(self) -> list[ir.Expr]:
         """Return what the act needs a value of."""
         act = next((act for act in self.workflow.acts if act.proposal == self.proposal.name), None)
-        given = () if act is None else act.call.arguments.values()
+        given = [] if act is None else [value for call in act.calls.values() for value in call.arguments.values()]
         return [normal(e, {self.proposal.row: ir.SELF}) for e in given if not facts.is_constant(e)]
+
+    def steps(self) -> tuple[tuple[str, int], ...]:
+        """Return the steps of a graduated act with their clocks: they decide which objects are due."""
+        act = next((act for act in self.workflow.acts if act.proposal == self.proposal.name), None)
+        return () if act is None else tuple((step.label, step.after) for step in act.steps)
 
     def read(self) -> tuple[str, ...]:
         """Return the inventories that decide, its own first."""
@@ -152,6 +160,9 @@ def obstacles(wide: Side, narrow: Side, called: str) -> Iterator[str]:
         yield f"the list `{name}` keeps objects on one side only"
     yield from _floors(wide, narrow)
     yield from _limits(wide.proposal.limit, narrow.proposal.limit)
+    if wide.steps() != narrow.steps():
+        yield "the steps of the act differ, and with them which objects are due"
+    yield from _assumed(wide, narrow)
     for name in wide.read():
         yield from _verified(name, wide.workflow, narrow.workflow)
     needed = [_closed(expr, narrow.workflow) for expr in narrow.arguments()]
@@ -190,7 +201,7 @@ def _other_collection(wide: Side, narrow: Side) -> Iterator[str]:
 
 
 def _question(inventory: program.Inventory) -> tuple[object, ...]:
-    return inventory.source, inventory.resource, inventory.key
+    return inventory.source, inventory.resource, inventory.key, tuple(sorted(inventory.normalized.items()))
 
 
 # -- conditions --------------------------------------------------------------------------------------------------------
@@ -270,6 +281,27 @@ def _floors(wide: Side, narrow: Side) -> Iterator[str]:
 def _order(keep: program.Keep, side: Side) -> tuple[object, ...]:
     parts = (None if each is None else normal(each, {side.proposal.row: ir.SELF}) for each in (keep.per, keep.by))
     return keep.order, *(None if each is None else _closed(each, side.workflow) for each in parts)
+
+
+# -- what is taken for granted -----------------------------------------------------------------------------------------
+
+
+def _assumed(wide: Side, narrow: Side) -> Iterator[str]:
+    """Yield what `narrow` expects of nobody and `wide` takes for granted: there `wide` would have no plan.
+
+    What follows from the rules themselves is not compared: where the data does not bear it out, there is no plan to
+    compare with.
+    """
+    excused = lifted(narrow.proposal) - lifted(wide.proposal)
+    for each in _taken(wide):
+        if each.said in excused:
+            written = phrase(rename_row(each.sentence.where, BASE, wide.proposal.row))
+            yield f"`expect no {each.sentence.inventory} … where ({written})` excuses a refusal on one side only"
+
+
+def _taken(side: Side) -> tuple[Assumption, ...]:
+    act = next((act for act in side.workflow.acts if act.proposal == side.proposal.name), None)
+    return assumptions(side.proposal, act)
 
 
 # -- caps and evidence -------------------------------------------------------------------------------------------------
