@@ -49,7 +49,8 @@ from fullcount.runtime.workspace import Workspace
 class PlanRequest:
     """What to plan. `authors` are the principals (`uid:1000`) who wrote the rule; the caller always counts as one.
 
-    `sources` are the texts of the compilation, so that a refusal can name the place of each use.
+    `sources` are the texts of the compilation, so that a refusal can name the place of each use. `sample`: what is read
+    was made up for a test of a workflow, and nothing that is true of a population is asked of it.
     """
 
     workflow: program.Workflow
@@ -59,6 +60,7 @@ class PlanRequest:
     authors: frozenset[str] = frozenset()
     sources: Mapping[str, Source] = field(default_factory=dict)
     slot_id: str | None = None
+    sample: bool = False
 
 
 @dataclass(slots=True)
@@ -170,6 +172,7 @@ class Planning:
             measurements={c.inventory: measurement_of(c) for c in certificates},
             sources=request.sources,
             clocks=None if act is None or len(act.steps) == 0 else clocks_of(self.store, workflow, proposal),
+            sample=request.sample,
         )
         try:
             document = build_plan(inputs)

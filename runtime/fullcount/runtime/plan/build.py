@@ -82,6 +82,8 @@ class PlanInputs:
     notes: Sequence[str] = ()
     """What reviewers must know besides: said first among the notes."""
     sources: Mapping[str, Source] = field(default_factory=dict)
+    sample: bool = False
+    """Whether the rows are a sample that somebody made up, of which nothing that is true of a population is asked."""
 
 
 def build_plan(inputs: PlanInputs) -> PlanDocument:
@@ -101,7 +103,8 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
         evaluation = Evaluation(connection, workflow, proposal, relations, bindings, exempt.holding)
         assumed = count_assumed(connection, workflow, proposal, relations, bindings)
         doubled = one_key_twice(connection, workflow, relations)
-        unborne = (*doubled, *findings(assumed, f"propose:{proposal.name}", inputs.sources))
+        taken = () if inputs.sample else findings(assumed, f"propose:{proposal.name}", inputs.sources)
+        unborne = (*doubled, *taken)
         if len(unborne) > 0:
             raise UnborneError(unborne)
         graduated = _graduated(inputs, evaluation)
