@@ -25,9 +25,10 @@ workflow w {{
   propose take from accounts as a {{ where a.id == "x" {propose} }}
   approve take {{ {approve} }}
   act take with directory.update(id: a.id) {{ {act} }}
+  test "t" {{ {test} }}
 }}
 """
-EMPTY = dict.fromkeys(("workflow", "inventory", "verify", "propose", "approve", "act"), "")
+EMPTY = dict.fromkeys(("workflow", "inventory", "verify", "propose", "approve", "act", "test"), "")
 SAMPLE = snapshot("design_sample.fcw")
 
 
@@ -110,6 +111,12 @@ def test_there_is_an_answer_at_every_place_of_every_text(offset, put):
         ("act p with directory.update(|)", {"id", "locked"}),
         ('approve p { 1 of role "| }', {"iam-admin"}),
         ("param x: |", {"duration", "text"}),
+        ('inventory i from hr.employees { key id } test "t" { given | }', {"i", "param", "list"}),
+        ('param x: int = 3 test "t" { given param | }', {"x"}),
+        ('test "t" { given list | }', {"exemptions"}),
+        ('inventory i from hr.employees { key id } test "t" { before act change | }', {"i"}),
+        ("propose p from i as r { where all } act p with steps { | }", {"window", "rate"}),
+        ("inventory i from hr.employees { } propose p from i as r { } act p with steps { a: hr.b(c: r.|) }", {"id"}),
         ("param x: int = 3 propose p from i as r { where r.a < | }", {"x", "r", "now"}),
     ],
 )

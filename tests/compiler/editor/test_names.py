@@ -35,6 +35,12 @@ workflow w {
   }
   approve take { 1 of role "r" }
   act take with directory.update(id: a.id) { undo directory.update(id: a.id) }
+  test "nobody is taken twice" {
+    given param idle = 30d
+    given accounts [ { id: "x" } ]
+    before act change people "p" { active: false }
+    expect plan ["x"]
+  }
 }
 """
 SHARED = Source("shared.fcw", "record person { seen: timestamp }\n")
@@ -67,6 +73,9 @@ def found(needle, more=0, text=TEXT):
         ("p.id)", 0, Kind.ROW, "p where"),
         ('g == "x"', 0, Kind.ITEM, "g where"),
         ("id: a.id", 4, Kind.ROW, "a {\n    where"),
+        ("param idle = 30d", 6, Kind.PARAM, "idle: duration"),
+        ("given accounts", 6, Kind.INVENTORY, "accounts from"),
+        ("change people", 7, Kind.INVENTORY, "people from"),
         ("approve take", 8, Kind.PROPOSAL, "take from"),
         ("act take", 4, Kind.PROPOSAL, "take from"),
         ('id != "x"', 0, Kind.FIELD, "id: text, ...person"),
@@ -168,4 +177,5 @@ def test_the_outline_has_every_declaration_in_the_order_of_the_text():
         ("propose", "take"),
         ("approve", "take"),
         ("act", "take"),
+        ("test", "nobody is taken twice"),
     ]

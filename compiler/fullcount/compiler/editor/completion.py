@@ -66,6 +66,9 @@ class Completion:
 
 #: Terminals of which at least one can come wherever a value is read.
 _VALUE: Final = frozenset({"NUMBER", "STRING"})
+#: Words behind which an inventory is named, and those behind which a proposal is, at the start of a clause.
+_BEFORE_INVENTORIES: Final = frozenset({"verify", "given", "defaults", "change", "recreate", "remove", "add"})
+_BEFORE_PROPOSALS: Final = frozenset({"approve", "act"})
 _CONSTANTS: Final = ("now", "never", "true", "false")
 _CONTAINERS: Final = ("list", "map", "record")
 
@@ -112,6 +115,8 @@ class _Proposer:
             return
         if cursor.before in BINDERS and (reads_value or not names):
             yield from self._collections(cursor.before)
+        if cursor.clause in {("given", "param"), ("given", "list")}:  # keywords only once a name and `=` follow
+            yield from self._params() if cursor.before == "param" else self._lists()
         if names:
             yield from self._values() if reads_value else self._names()
         for terminal in sorted(cursor.following):
@@ -137,13 +142,15 @@ class _Proposer:
         elif head in {"key", "incarnation"}:
             yield from self._fields(self._own_inventory())
         elif before == "in":
-            yield from (Item(name, Sort.LIST, "a list of exemptions") for name in self.catalog.exemption_lists())
+            yield from self._lists()
         elif before in {"from", "with"} or (head == "undo" and len(cursor.clause) == 1):
             if head not in {"inventory", "protect", "act", "undo"}:
                 yield from self._inventories()
             yield from (Item(name, Sort.SOURCE, "a source") for name in self.catalog.sources())
-        elif before in {"verify", "approve", "act"} and len(cursor.clause) == 1:
-            yield from self._inventories() if before == "verify" else self._proposals()
+        elif before in _BEFORE_INVENTORIES:
+            yield from self._inventories()
+        elif (before in _BEFORE_PROPOSALS and len(cursor.clause) == 1) or (head == "test" and before == "of"):
+            yield from self._proposals()
 
     def _members(self, path: tuple[str, ...]) -> Iterator[Item]:
         """Propose what can stand behind a path and a dot."""
@@ -165,9 +172,7 @@ class _Proposer:
             yield Item(each.name, Sort.ROW, f"an item of {each.over}" if each.is_item else f"a row of {each.over}")
         if self.cursor.blocks[-1:] == ("inventory",):
             yield from self._fields(self._own_inventory())
-        workflow = self._workflow()
-        for param in () if workflow is None else workflow.params:
-            yield Item(param.name.text, Sort.PARAM, f"{self.view.source.slice(param.type.span)}, a parameter")
+        yield from self._params()
         for name, symbol in self.view.shared.definitions.items():
             yield Item(name, Sort.DEFINITION, _signature(symbol.node), insert=f"{name}(")
         for name, function in FUNCTIONS.items():
@@ -198,6 +203,14 @@ class _Proposer:
         workflow = self._workflow()
         for each in () if workflow is None else workflow.inventories:
             yield Item(each.name.text, Sort.INVENTORY, f"an inventory of {each.resource.text}")
+
+    def _params(self) -> Iterator[Item]:
+        workflow = self._workflow()
+        for param in () if workflow is None else workflow.params:
+            yield Item(param.name.text, Sort.PARAM, f"{self.view.source.slice(param.type.span)}, a parameter")
+
+    def _lists(self) -> Iterator[Item]:
+        yield from (Item(name, Sort.LIST, "a list of exemptions") for name in self.catalog.exemption_lists())
 
     def _proposals(self) -> Iterator[Item]:
         workflow = self._workflow()

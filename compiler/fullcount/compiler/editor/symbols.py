@@ -11,7 +11,7 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import Any
 
-from fullcount.dsl import tree
+from fullcount.dsl import tree, trial_tree
 from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.source import Span
 
@@ -105,7 +105,7 @@ def parts_of(node: Any) -> Iterator[Any]:
     for name in type(node).__match_args__:
         value = getattr(node, name)
         for part in value if isinstance(value, tuple) else (value,):
-            if type(part).__module__ == tree.__name__:
+            if hasattr(type(part), "__match_args__") and not isinstance(part, Span):
                 yield part
 
 
@@ -164,6 +164,8 @@ class _Walker:
     def _by_role(self, node: Any, scope: _Scope) -> _Scope:
         """Read the names of a node that are called by what they stand for, and see the row of its proposal inside."""
         inventory, proposal, record = (_name(node, role) for role in ("inventory", "proposal", "record"))
+        if isinstance(node, trial_tree.GivenParam):
+            self._use(scope.params.get(node.name.text), node.name.span)
         if inventory is not None:
             self._use(scope.inventories.get(inventory.text), inventory.span)
         if record is not None:
