@@ -63,7 +63,7 @@ def test_every_statement_of_a_file_is_proposed_in_it():
         assert set(keywords.CLAUSES[keywords.FILE]) == set(proposed(text))
 
 
-@settings(deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.integers(0, len(SAMPLE)))
 def test_every_keyword_that_is_proposed_can_be_written_there(offset):
     """Put where it was proposed, a keyword is read as one: what is wrong then comes later."""
@@ -77,7 +77,7 @@ def test_every_keyword_that_is_proposed_can_be_written_there(offset):
         assert all(each.span.start >= len(lead) for each in findings if each.code in {"FC001", "FC002"}), item.label
 
 
-@settings(deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.integers(0, len(SAMPLE)), st.sampled_from(["", '"', "#", "{", "}", "a.", "no ", ".", "\n", "limit "]))
 def test_there_is_an_answer_at_every_place_of_every_text(offset, put):
     """Nothing that is half written makes a question fail."""

@@ -142,7 +142,7 @@ def test_a_text_with_mistakes_that_has_the_word_stands_in_the_way():
     assert "`y.fcw` has mistakes" in made.why
 
 
-@settings(deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.data())
 def test_a_rename_leaves_every_name_with_its_meaning(data):
     """In any program a name is changed everywhere or nowhere, and back again gives the text that was there."""

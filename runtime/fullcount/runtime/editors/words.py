@@ -12,6 +12,7 @@ FILE_WORDS: Final = keywords.CLAUSES[keywords.FILE]
 CLAUSE_WORDS: Final = tuple(
     sorted({word for block, words in keywords.CLAUSES.items() if block != keywords.FILE for word in words})
 )
+"""`now` is among them, which a test sets in a clause, and among the constants: whoever colours asks for these first."""
 OPERATOR_WORDS: Final = tuple(sorted(keywords.OPERATORS))
 CONSTANTS: Final = ("false", "never", "now", "true")
 TYPES: Final = (*SCALARS, "list", "map", "record")
