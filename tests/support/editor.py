@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 from collections import defaultdict
+from itertools import count
 from pathlib import Path
 from typing import Any, Self
 
@@ -36,6 +37,7 @@ class Editor:
         self._answers: dict[int, queue.Queue[Any]] = {}
         self._published: defaultdict[str, queue.Queue[Any]] = defaultdict(queue.Queue)
         self._number = 0
+        self._changes = count(1)
         self._versions: dict[str, int] = {}
         self._reader = threading.Thread(target=self._read, daemon=True)
         self._reader.start()
@@ -84,40 +86,63 @@ class Editor:
             if "id" in message and message["id"] in self._answers:
                 self._answers[message["id"]].put(message)
             elif message.get("method") == "textDocument/publishDiagnostics":
-                self._published[message["params"]["uri"]].put(message["params"]["diagnostics"])
+                self._published[message["params"]["uri"]].put(message["params"])
 
     # -- what an editor does -------------------------------------------------------------------------------------------
 
-    def open(self, path: Path, text: str | None = None) -> list[Any]:
-        """Open a file, as it is or with another text, and return its diagnostics."""
-        self._versions[path.as_uri()] = 1
+    def open(self, file: Path | str, text: str | None = None) -> list[Any]:
+        """Open a file, as it is or with another text, and return its diagnostics; one may say its address instead."""
+        uri = _uri(file)
+        self._versions[uri] = next(self._changes)
         document = {
-            "uri": path.as_uri(),
+            "uri": uri,
             "languageId": "fullcount",
-            "version": 1,
-            "text": path.read_text("utf-8") if text is None else text,
+            "version": self._versions[uri],
+            "text": file.read_bytes().decode() if text is None and isinstance(file, Path) else text,
         }
         self.tell("textDocument/didOpen", {"textDocument": document})
-        return self.diagnostics(path)
+        return self.diagnostics(file)
 
-    def change(self, path: Path, text: str) -> None:
+    def change(self, file: Path | str, text: str) -> None:
         """Type: the file in the editor is another one."""
-        self._versions[path.as_uri()] += 1
-        document = {"uri": path.as_uri(), "version": self._versions[path.as_uri()]}
+        uri = _uri(file)
+        self._versions[uri] = next(self._changes)
+        document = {"uri": uri, "version": self._versions[uri]}
         self.tell("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": text}]})
 
-    def close(self, path: Path) -> None:
-        """Close a file without saving it."""
-        self.tell("textDocument/didClose", {"textDocument": {"uri": path.as_uri()}})
+    def now(self, file: Path | str, text: str) -> list[Any]:
+        """Change a file and return its diagnostics, without the moment that is waited for while one types."""
+        self.change(file, text)
+        self.tell("textDocument/didSave", {"textDocument": {"uri": _uri(file)}})
+        return self.diagnostics(file)
 
-    def diagnostics(self, path: Path) -> list[Any]:
-        """Wait for the next diagnostics of a file."""
-        return self._published[path.as_uri()].get(timeout=PATIENCE)
+    def close(self, file: Path | str) -> list[Any]:
+        """Close a file without saving it; return what is said of it then."""
+        self._versions.pop(_uri(file))
+        self.tell("textDocument/didClose", {"textDocument": {"uri": _uri(file)}})
+        return self.diagnostics(file)
 
-    def at(self, path: Path, line: int, character: int, method: str, **more: Any) -> Any:
+    def close_all(self) -> None:
+        """Close every file."""
+        for uri in list(self._versions):
+            self.close(uri)
+
+    def diagnostics(self, file: Path | str) -> list[Any]:
+        """Wait for the next diagnostics of a file as it is now; of a closed one, for what is said without a version."""
+        uri = _uri(file)
+        while (said := self._published[uri].get(timeout=PATIENCE)).get("version") != self._versions.get(uri):
+            pass
+        found: list[Any] = said["diagnostics"]
+        return found
+
+    def about(self, file: Path | str, method: str, **more: Any) -> Any:
+        """Ask about a file."""
+        return self.ask(f"textDocument/{method}", {"textDocument": {"uri": _uri(file)}, **more})
+
+    def at(self, file: Path | str, line: int, character: int, method: str, **more: Any) -> Any:
         """Ask about a place in a file."""
-        place = {"textDocument": {"uri": path.as_uri()}, "position": {"line": line, "character": character}}
-        return self.ask(f"textDocument/{method}", {**place, **more})
+        place = {"position": {"line": line, "character": character}}
+        return self.about(file, method, **place, **more)
 
     def stop(self) -> None:
         """End it whatever state it is in, and leave nothing open."""
@@ -142,3 +167,7 @@ class Editor:
         assert self.process.stderr is not None
         said = self.process.stderr.read()
         return self.process.wait(timeout=PATIENCE), said.decode()
+
+
+def _uri(file: Path | str) -> str:
+    return file if isinstance(file, str) else file.as_uri()

@@ -150,8 +150,11 @@ def source_of(path: Path, workspace: Premises) -> Source:
     return source if own_name is None else Source(own_name, source.text)  # one of them is known by one name only
 
 
-def compile_text(source: Source, path: Path, workspace: Premises) -> Compiled:
-    """Compile a text as `compile_file` does its file; one of the protections stands for what is in the file now."""
+def compile_text(source: Source, path: Path, workspace: Premises, *, saved: bool = True) -> Compiled:
+    """Compile a text as `compile_file` does its file; one of the protections stands for what is in the file now.
+
+    A text that was never saved has no author yet: only an editor has such a one, and nothing is planned from it.
+    """
     from fullcount.compiler.pipeline import compile_source
 
     return compile_source(
@@ -159,7 +162,7 @@ def compile_text(source: Source, path: Path, workspace: Premises) -> Compiled:
         workspace.catalog(),
         ImportedFiles(workspace.root, path, workspace.content_of),
         protections=workspace.protections.current(source),
-        authors=authors_of([str(path)]),
+        authors=authors_of([str(path)] if saved else []),
     )
 
 

@@ -12,7 +12,10 @@ export async function activate(context: ExtensionContext): Promise<void> {
   }
   const server: ServerOptions = { command, args };
   const options: LanguageClientOptions = {
-    documentSelector: [{ scheme: "file", language: "fullcount" }],
+    documentSelector: [
+      { scheme: "file", language: "fullcount" },
+      { scheme: "untitled", language: "fullcount" },
+    ],
     // what a file means depends on the files it imports, on the protections and on the configuration
     synchronize: { fileEvents: workspace.createFileSystemWatcher("**/{*.fcw,fullcount.toml}") },
   };

@@ -53,17 +53,23 @@ _ORDER: Final = (Sort.KEYWORD, Sort.FUNCTION)
 
 
 class Words:
-    """Turns values into the protocol's, for texts in one encoding. `root` is what relative names start at."""
+    """Turns values into the protocol's, for texts in one encoding.
 
-    def __init__(self, texts: Mapping[str, Source], encoding: str, root: Path) -> None:
+    `root` is what relative names start at; `addresses` are what the editor calls the files that are open in it, by real
+    path: it takes a file under another address for another file, be it only by a symbolic link.
+    """
+
+    def __init__(self, texts: Mapping[str, Source], encoding: str, root: Path, addresses: Mapping[Path, str]) -> None:
         self._encoding = encoding
         self._root = root
+        self._addresses = addresses
         self._texts = dict(texts)
         self._positions: dict[str, Positions] = {}
 
     def uri(self, name: str) -> str:
         """Return the address of a file."""
-        return from_fs_path(str(self._root / name)) or ""
+        path = self._root / name
+        return self._addresses.get(path) or from_fs_path(str(path)) or ""
 
     def range(self, span: Span) -> lsp.Range:
         """Return the range of a place."""

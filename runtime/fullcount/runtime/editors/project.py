@@ -67,10 +67,10 @@ class Project:
             premises = Premises.known(path.parent).reading(self.content)
             own_name = premises.protections.name_of(path)
             known = source if own_name is None else Source(own_name, source.text)
-            return Checked(compile_text(known, path, premises), None, premises.root)
-        except (FullcountError, FileNotFoundError) as error:  # a file that was never saved belongs to nobody yet
+            return Checked(compile_text(known, path, premises, saved=path.exists()), None, premises.root)
+        except FullcountError as error:
             _, found = parse(source)
-            trouble = error if isinstance(error, FullcountError) and error.code != NO_WORKSPACE else None
+            trouble = None if error.code == NO_WORKSPACE else error
             return Checked(Compiled(None, found, {source.name: source}), trouble, path.parent)
 
     # -- looking -------------------------------------------------------------------------------------------------------

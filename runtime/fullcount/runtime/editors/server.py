@@ -7,11 +7,13 @@ imports as it stands in the editor. Positions are counted in the encoding that t
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
 from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
 from pygls.uris import to_fs_path
 
@@ -32,6 +34,9 @@ from fullcount.runtime.editors.project import Checked, Project
 PAUSE: Final = 0.2
 """Seconds without a change after which a file is checked."""
 
+_QUICK: Final = (lsp.CodeActionKind.Empty, lsp.CodeActionKind.QuickFix)
+"""The kinds by which an editor asks for quick fixes."""
+
 TRIGGERS: Final = (".", '"', " ", ":", "(")
 
 
@@ -42,6 +47,8 @@ class FullcountServer(LanguageServer):
         # whole texts: an editor and a server that split lines differently never disagree about what a file says
         super().__init__("fullcount", __version__, text_document_sync_kind=lsp.TextDocumentSyncKind.Full)
         self.project = Project()
+        self.documents: dict[Path, lsp.VersionedTextDocumentIdentifier] = {}
+        """What the editor calls each open file, and how often it was changed."""
         self.checked: dict[Path, Checked] = {}
         self._waiting: asyncio.TimerHandle | None = None
 
@@ -59,26 +66,34 @@ class FullcountServer(LanguageServer):
         self._waiting = asyncio.get_running_loop().call_later(PAUSE, self.check_all)
 
     def check_all(self) -> None:
-        """Check every open file and tell the editor what was found."""
-        for path in list(self.project.opened):
+        """Check every open file and tell the editor what was found, and in which version of it."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+        for path, document in self.documents.items():
             checked = self.project.check(path)
             self.checked[path] = checked
-            words = self._words(checked)
+            words = self.words_of(checked)
             own = [each for each in checked.compiled.diagnostics if (checked.root / each.span.source) == path]
             others = [each for each in checked.compiled.diagnostics if each not in own]
             found = [words.diagnostic(each) for each in own]
             found += [_elsewhere(each, words) for each in others]
             if checked.trouble is not None:
                 found.insert(0, trouble(checked.trouble))
-            uri = words.uri(str(path))
-            self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, found))
+            self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(document.uri, found, document.version))
 
-    def forget(self, path: Path) -> None:
+    def keep(self, document: lsp.VersionedTextDocumentIdentifier, text: str) -> None:
+        """Take a file as it is in the editor now."""
+        path = path_of(document.uri)
+        self.documents[path] = document
+        self.project.opened[path] = text
+
+    def forget(self, document: lsp.TextDocumentIdentifier) -> None:
         """Take back what was said of a file that is closed."""
+        path = path_of(document.uri)
+        self.documents.pop(path, None)
         self.project.opened.pop(path, None)
         self.checked.pop(path, None)
-        uri = Words({}, self.encoding, path.parent).uri(str(path))
-        self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, []))
+        self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(document.uri, []))
 
     def fixes(self, path: Path) -> list[tuple[Diagnostic, Fix]]:
         """Return the findings in a file that can be mended in it."""
@@ -93,10 +108,14 @@ class FullcountServer(LanguageServer):
 
     def words(self, sources: Sequence[Source]) -> Words:
         """Return what turns places in these texts into the protocol's."""
-        return Words({each.name: each for each in sources}, self.encoding, Path("/"))
+        return Words({each.name: each for each in sources}, self.encoding, Path("/"), self._addresses())
 
-    def _words(self, checked: Checked) -> Words:
-        return Words(checked.compiled.sources, self.encoding, checked.root)
+    def words_of(self, checked: Checked) -> Words:
+        """Return what turns places in what was checked into the protocol's."""
+        return Words(checked.compiled.sources, self.encoding, checked.root, self._addresses())
+
+    def _addresses(self) -> dict[Path, str]:
+        return {path: document.uri for path, document in self.documents.items()}
 
     def offset(self, path: Path, position: lsp.Position) -> int:
         """Return the offset of a place in a file."""
@@ -114,12 +133,13 @@ def _elsewhere(found: Diagnostic, words: Words) -> lsp.Diagnostic:
 
 
 def path_of(uri: str) -> Path:
-    """Return the real path of a file by its address."""
+    """Return the real path of a file by its address; a text that was never saved gets one in the folder at hand."""
     return Path(to_fs_path(uri) or uri).resolve()
 
 
 def make_server() -> FullcountServer:
     """Return a server that knows every feature."""
+    logging.getLogger("pygls.protocol.json_rpc").addFilter(_is_mishap)
     server = FullcountServer()
     _documents(server)
     _questions(server)
@@ -131,13 +151,14 @@ def make_server() -> FullcountServer:
 def _documents(server: FullcountServer) -> None:
     @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def opened(ls: FullcountServer, params: lsp.DidOpenTextDocumentParams) -> None:
-        ls.project.opened[path_of(params.text_document.uri)] = params.text_document.text
+        document = params.text_document
+        ls.keep(lsp.VersionedTextDocumentIdentifier(document.version, document.uri), document.text)
         ls.check_all()
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
     def changed(ls: FullcountServer, params: lsp.DidChangeTextDocumentParams) -> None:
         for change in params.content_changes:
-            ls.project.opened[path_of(params.text_document.uri)] = change.text
+            ls.keep(params.text_document, change.text)
         ls.check_soon()
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
@@ -146,7 +167,7 @@ def _documents(server: FullcountServer) -> None:
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
     def closed(ls: FullcountServer, params: lsp.DidCloseTextDocumentParams) -> None:
-        ls.forget(path_of(params.text_document.uri))
+        ls.forget(params.text_document)
         ls.check_soon()
 
     @server.feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)
@@ -233,10 +254,16 @@ def _names(server: FullcountServer) -> None:
         return ls.words([ls.project.text(Path(name)) for name in {each.span.source for each in edits}]).edits(edits)
 
 
-def _refused(refusal: Refusal) -> Exception:
-    from pygls.exceptions import JsonRpcException
+class _RefusedError(JsonRpcException):
+    """An answer, not a mishap: it is for the editor to show, and no matter for the log."""
 
-    return JsonRpcException(refusal.why, lsp.LSPErrorCodes.RequestFailed)
+
+def _refused(refusal: Refusal) -> _RefusedError:
+    return _RefusedError(refusal.why, lsp.LSPErrorCodes.RequestFailed)
+
+
+def _is_mishap(record: logging.LogRecord) -> bool:
+    return record.exc_info is None or not isinstance(record.exc_info[1], _RefusedError)
 
 
 def _changes(server: FullcountServer) -> None:
@@ -244,6 +271,8 @@ def _changes(server: FullcountServer) -> None:
     def formatting(ls: FullcountServer, params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit] | None:
         source = ls.project.text(path_of(params.text_document.uri))
         text, _ = format_source(source)
+        if text is not None and "\r\n" in source.text:
+            text = text.replace("\n", "\r\n")  # how a line ends is the editor's to say, not the layout's
         if text is None or text == source.text:
             return None
         whole = ls.words([source]).range(source.span(0, len(source.text)))
@@ -253,12 +282,15 @@ def _changes(server: FullcountServer) -> None:
         lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix])
     )
     def actions(ls: FullcountServer, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+        only = params.context.only
+        if only is not None and not any(kind in _QUICK for kind in only):
+            return []
         path = path_of(params.text_document.uri)
         source = ls.project.text(path)
         start, end = (ls.offset(path, each) for each in (params.range.start, params.range.end))
         ls.checked[path] = ls.project.check(path)  # what is asked about is the text as it is now
         checked = ls.checked[path]
-        words = Words(checked.compiled.sources, ls.encoding, checked.root)
+        words = ls.words_of(checked)
         return [
             lsp.CodeAction(
                 title=fix.title,
