@@ -6,7 +6,7 @@ decimals at their limit, text with quotes, NUL, line feeds and code points outsi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -183,6 +183,11 @@ def parts(record: ir.Expr) -> list[ir.MapGet]:
     return [ir.MapGet(record, ir.Const(part.name, TEXT), part.type.type) for part in record.type.parts]
 
 
+def one_of(draw: st.DrawFn, found: Sequence[ir.Expr]) -> ir.Expr:
+    """One of many expressions, drawn by its number: what is drawn is written down, and records are long."""
+    return found[draw(st.integers(0, len(found) - 1))]
+
+
 @st.composite
 def schemas(draw: st.DrawFn) -> Schema:
     """Two or three inventories, each with join keys and some fields of other kinds, some of them optional."""
@@ -210,7 +215,7 @@ def constant(draw: st.DrawFn, of_type: Type) -> ir.Const:
 def value(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
     """An expression of a scalar type."""
     if (items := [*scope.items_of(of_type), *scope.parts(of_type)]) and draw(st.booleans()):
-        return draw(st.sampled_from(items))
+        return one_of(draw, items)
     fields = scope.fields(of_type)
     choice = draw(st.integers(0, 11 if scope.depth > 0 else 5))
     if choice <= 3 and fields:
@@ -219,7 +224,7 @@ def value(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
         case 4:
             return _param_or_now(draw, of_type)
         case 6:
-            fallback = value(draw, scope.down(), of_type)
+            fallback = value(draw, scope.down(), of_type) if draw(st.booleans()) else ir.Unknown(of_type)
             return ir.Else(_maybe_absent(draw, scope.down(), of_type), fallback, of_type, optional=True)
         case 7 | 8:
             return _computed(draw, scope.down(), of_type)
@@ -252,7 +257,7 @@ def _from_map(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
     maps = [*scope.fields(MapOf(of_type)), *scope.parts(MapOf(of_type))]
     if not maps:
         return value(draw, replace(scope, depth=0), of_type)
-    return ir.MapGet(draw(st.sampled_from(maps)), value(draw, replace(scope, depth=0), TEXT), of_type)
+    return ir.MapGet(one_of(draw, maps), value(draw, replace(scope, depth=0), TEXT), of_type)
 
 
 _ARITHMETIC: dict[Type, tuple[tuple[str, Type, Type], ...]] = {
@@ -282,6 +287,8 @@ def _computed(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
         return ir.Call("length", (of,), INT)
     if of_type == TEXT and draw(st.integers(0, 3)) == 0:
         return ir.Call("json", (_written(draw, scope, JSON_TEXTS), ir.Const(draw(st.sampled_from(PATHS)), TEXT)), TEXT)
+    if of_type == TEXT and draw(st.integers(0, 4)) == 0:
+        return ir.Call("text", (value(draw, scope, INT),), TEXT)
     if of_type == TEXT:
         return ir.Call(
             draw(st.sampled_from(("lower", "upper", "trim", "trim_dot", "nfc"))), (value(draw, scope, TEXT),), TEXT
@@ -316,7 +323,7 @@ def list_value(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
     """A list: a field if there is one, a parameter, or one that is written out."""
     choice = draw(st.integers(0, 5))
     if choice <= 3 and (fields := [*scope.fields(ListOf(of_type)), *scope.parts(ListOf(of_type))]):
-        return draw(st.sampled_from(fields))
+        return one_of(draw, fields)
     if choice == 5 and of_type == TEXT and (maps := scope.fields(MapOf(TEXT))):
         return ir.Call("keys", (draw(st.sampled_from(maps)),), ListOf(TEXT))
     if choice == 4 and of_type == TEXT:
@@ -329,7 +336,7 @@ def list_test(draw: st.DrawFn, scope: Scope) -> ir.Expr:
     """A test of a list: `any`, `all`, or against another list."""
     records = [held for of in RECORDS for held in (*scope.fields(ListOf(of)), *scope.parts(ListOf(of)))]
     if records and len(scope.items) < 2 and draw(st.integers(0, 3)) > 0:
-        return item_test(draw, scope, draw(st.sampled_from(records)))
+        return item_test(draw, scope, one_of(draw, records))
     of_type = draw(st.sampled_from(ITEMS))
     held = list_value(draw, scope, of_type)
     if draw(st.integers(0, 3)) == 0 or len(scope.items) > 1 or isinstance(held, ir.Call):
@@ -356,9 +363,8 @@ def record_test(draw: st.DrawFn, scope: Scope, record: ir.Item) -> ir.Expr:
     """One or two tests of the parts of an item, joined."""
     tests = []
     for _ in range(draw(st.integers(1, 2))):
-        part = draw(
-            st.sampled_from([*parts(record), *parts(parts(record)[-1])] if record.type == RULE else parts(record))
-        )
+        asked = [*parts(record), *parts(parts(record)[-1])] if record.type == RULE else parts(record)
+        part = one_of(draw, asked)
         match part.type:
             case ListOf(item=RecordOf()) if len(scope.items) < 2:
                 tests.append(item_test(draw, scope, part))
@@ -464,6 +470,8 @@ def truth(draw: st.DrawFn, scope: Scope) -> ir.Expr:
             return ir.And(tuple(truth(draw, scope.down()) for _ in range(draw(st.integers(2, 3)))))
         case 7:
             return ir.Or(tuple(truth(draw, scope.down()) for _ in range(draw(st.integers(2, 3)))))
+        case 8 if draw(st.integers(0, 3)) == 0:
+            return ir.Or((ir.Not(truth(draw, scope.down())), ir.Unknown(BOOL)))
         case 8:
             return ir.Not(truth(draw, scope.down()))
         case 9:

@@ -50,6 +50,8 @@ def expression_tokens(each: tree.Expr) -> list[str]:
             return ["now"]
         case tree.Never():
             return ["never"]
+        case tree.Unknown():
+            return ["unknown"]
         case tree.All():
             return ["all"]
         case tree.Reference(parts=parts):
@@ -214,6 +216,7 @@ def _propose(each: tree.ProposeDecl) -> list[list[str]]:
             clauses.append(["except", "in", exempted.list_name.text])
         else:
             clauses.append(["except", "when", *expression_tokens(exempted.condition)])
+    clauses += [["undecided", "when", *expression_tokens(doubt.condition)] for doubt in each.doubts]
     for expected in each.expects:
         head = ["expect", "no", expected.inventory.text, "as", expected.row.text, "where"]
         clauses.append([*head, "(", *expression_tokens(expected.where), ")", "because", _quoted(expected.because)])

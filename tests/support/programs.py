@@ -76,7 +76,11 @@ def _larger(inner: st.SearchStrategy[tree.Expr]) -> st.SearchStrategy[tree.Expr]
         ),
         st.builds(lambda op, a: tree.Unary(op, a, NOWHERE), st.sampled_from(["not", "-"]), inner),
         st.builds(lambda a, s: tree.StateTest(a, s, NOWHERE), inner, st.sampled_from(["present", "absent", "known"])),
-        st.builds(lambda a, b: tree.Else(a, b, NOWHERE), inner, inner | st.just(tree.Never(NOWHERE))),
+        st.builds(
+            lambda a, b: tree.Else(a, b, NOWHERE),
+            inner,
+            inner | st.sampled_from((tree.Never(NOWHERE), tree.Unknown(NOWHERE))),
+        ),
         st.builds(lambda a, b: tree.Index(a, b, NOWHERE), inner, inner),
         st.builds(lambda f, a: tree.Call(f, a, NOWHERE), bindings, items),
         items.map(lambda found: tree.ListLiteral(found, NOWHERE)),
@@ -206,8 +210,8 @@ expectations = st.builds(
     texts.filter(lambda text: text.strip() != ""),
 )
 proposals = st.builds(
-    lambda n, i, r, w, x, li, s, e: tree.ProposeDecl(
-        n, i, r, w, tuple(x), li, tuple(s), NOWHERE, NOWHERE, expects=tuple(e)
+    lambda n, i, r, w, x, li, s, e, d: tree.ProposeDecl(
+        n, i, r, w, tuple(x), li, tuple(s), NOWHERE, NOWHERE, expects=tuple(e), doubts=d
     ),
     names,
     names,
@@ -217,6 +221,7 @@ proposals = st.builds(
     _optional(_halves.map(lambda both: tree.LimitDecl(*both, NOWHERE))),
     st.lists(expressions, max_size=4),
     st.lists(expectations, max_size=2),
+    st.lists(expressions.map(lambda found: tree.DoubtDecl(found, NOWHERE)), max_size=1).map(tuple),
 )
 quorums = st.builds(lambda c, r, n: tree.QuorumDecl(c, r, n, NOWHERE), counts, texts, st.booleans())
 approvals = st.builds(

@@ -18,7 +18,7 @@ property test keeps them equal. An unknown or absent argument makes the result u
 - `json(text, path)`: the text, whole number or boolean that a JSON text holds at a path, which is a literal, as text;
   absent where it holds none; unknown for a text that is not JSON. See `lower/json_text.py`.
 - `sample(text, p%)`: true for about p percent of all texts, always for the same. See `lower/sampling.py`.
-- `keys(map)`: the keys of a map, in order.
+- `keys(map)`: the keys of a map, in order. `text(int)`: a whole number as it is written, `42`, `-7`.
 - `intersects(a, b)`: some item is in both lists. `subset(a, b)`: every item of `a` is in `b`; so it is if `a` has none.
 """
 
@@ -88,6 +88,7 @@ FUNCTIONS: dict[str, Function] = {
         Function("intersects", (_LIST, _LIST), BOOL, alike=True),
         Function("subset", (_LIST, _LIST), BOOL, alike=True),
         Function("keys", (_MAP,), ListOf(TEXT)),
+        Function("text", (_only(INT),), TEXT),
     )
 }
 

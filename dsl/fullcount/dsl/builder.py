@@ -230,6 +230,10 @@ class Builder:
             self._at.span(node),
             head,
             keeps=tuple(self._holding.keep(child) for child in subtrees(node, "keep")),
+            doubts=tuple(
+                tree.DoubtDecl(self._expressions.expression(child.children[2]), self._at.span(child))
+                for child in subtrees(node, "undecided_when")
+            ),
             expects=tuple(self._holding.expect_none(child) for child in subtrees(node, "expect_none")),
         )
 

@@ -42,6 +42,7 @@ _FUNCTIONS = {
     "intersects": "list_has_any({}, {})",
     "subset": "list_has_all({1}, {0})",
     "keys": "list_sort(map_keys({}))",
+    "text": "CAST({} AS VARCHAR)",
 }
 
 

@@ -121,7 +121,7 @@ class Samples:
                 values = [self.value(each, item, f"item of the {what}") for each in items]
                 known = [value for value in values if value is not None]
                 return tuple(known) if len(known) == len(values) else None
-            case _, tree.ListLiteral() | tree.All() | tree.Never():
+            case _, tree.ListLiteral() | tree.All() | tree.Never() | tree.Unknown():
                 self._not_of_type(node.span, of, what)
                 return None
         fixed = _at(node, self.now)

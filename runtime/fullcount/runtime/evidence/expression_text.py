@@ -51,7 +51,19 @@ def _text(expr: ir.Expr) -> tuple[str, int]:
             return _atom(expr), _ATOM
 
 
-_Atom = ir.Const | ir.ListConst | ir.Param | ir.Now | ir.Field | ir.Item | ir.MapGet | ir.Else | ir.Call | ir.Aggregate
+_Atom = (
+    ir.Const
+    | ir.ListConst
+    | ir.Param
+    | ir.Now
+    | ir.Unknown
+    | ir.Field
+    | ir.Item
+    | ir.MapGet
+    | ir.Else
+    | ir.Call
+    | ir.Aggregate
+)
 
 
 def _atom(expr: _Atom) -> str:
@@ -65,6 +77,8 @@ def _atom(expr: _Atom) -> str:
             return name
         case ir.Now():
             return "now"
+        case ir.Unknown():
+            return "unknown"
         case ir.Field(row=row, name=name):
             return name if row == ir.SELF else f"{row}.{name}"
         case ir.Item(name=name):

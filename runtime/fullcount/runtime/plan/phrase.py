@@ -51,8 +51,8 @@ def _write(expr: ir.Expr) -> tuple[str, int]:
             return f"[{', '.join(constant(item.value, item.type) for item in items)}]", _ATOM
         case ir.Param(name=name) | ir.Item(name=name):
             return name, _ATOM
-        case ir.Now():
-            return "now", _ATOM
+        case ir.Now() | ir.Unknown():
+            return ("now" if isinstance(expr, ir.Now) else "unknown"), _ATOM
         case ir.Field(row=row, name=name):
             return (name if row == ir.SELF else f"{row}.{name}"), _ATOM
         case ir.MapGet(target=target, key=key):
