@@ -121,7 +121,7 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
         )
         floors = evaluation.floors()
         selected = counts.candidates if graduated is None else graduated.selected
-        near = sensitivity(evaluation, proposal, bindings, selected)
+        near = () if inputs.sample else sensitivity(evaluation, proposal, bindings, selected)
         notes = (*inputs.notes, *_recreation(inputs), *exempt.notes, *unused_notes(evaluation.unused()))
     expected = assumed.expectations()
     return _document(
