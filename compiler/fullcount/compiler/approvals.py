@@ -6,7 +6,7 @@ from typing import TypeVar
 
 from fullcount.compiler import program
 from fullcount.compiler.names import Names, said_twice
-from fullcount.compiler.report import did_you_mean, error, near, warning
+from fullcount.compiler.report import did_you_mean, error, near
 from fullcount.dsl import tree
 from fullcount.dsl.diagnostics import Diagnostics, Label
 
@@ -138,22 +138,3 @@ def _roles_once(decl: tree.ApproveDecl, sink: Diagnostics) -> None:
                 help="say once how many people of the role must agree",
             )
         first.setdefault(quorum.role, quorum)
-
-
-def warn_one_approver(
-    act: program.Act, approvals: tuple[program.Approval, ...], names: Names, sink: Diagnostics
-) -> None:
-    """Warn of an act that can't be taken back and that one person alone may approve."""
-    decl = next(each for each in names.workflow.acts if each.proposal.text == act.proposal)
-    asked = sum(q.count for a in approvals if a.proposal == act.proposal for q in a.quorums)
-    if act.call.reversible or asked != 1:
-        return
-    warning(
-        sink,
-        "FC405",
-        f"`{act.call.operation}` can't be taken back here, and one person alone may approve it",
-        decl.operation.span,
-        note="no `undo`",
-        why="a mistake of one person would then be final",
-        help="add an `undo` if the operation has one, or ask for two people",
-    )

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fullcount.compiler import program
-from fullcount.compiler.approvals import check_approvals, unique_acts, warn_one_approver
+from fullcount.compiler.approvals import check_approvals, unique_acts
 from fullcount.compiler.canary import check_canary
 from fullcount.compiler.caps import act_of, acted_on, check_limit, check_pace
 from fullcount.compiler.catalog import Catalog
@@ -25,6 +25,8 @@ from fullcount.compiler.environment import Context
 from fullcount.compiler.expressions import Checker
 from fullcount.compiler.imports import Loader, gather, no_files
 from fullcount.compiler.library import Library, read_library
+from fullcount.compiler.lint import lint
+from fullcount.compiler.lint.subject import Subject
 from fullcount.compiler.names import resolve_names, unique
 from fullcount.compiler.promises import read_promises
 from fullcount.compiler.protections import Protections, check_protections, protect_workflow, refuse_strays
@@ -32,7 +34,6 @@ from fullcount.compiler.report import error
 from fullcount.compiler.requirements import check_requirements
 from fullcount.compiler.schedule import check_schedule
 from fullcount.compiler.suppressions import allow
-from fullcount.compiler.unused import warn_unused
 from fullcount.compiler.windows import check_windows
 from fullcount.dsl import tree
 from fullcount.dsl.diagnostics import Diagnostics
@@ -157,13 +158,7 @@ def compile_workflow(workflow: tree.Workflow, around: Surroundings, sink: Diagno
             acts.append(act_of(act_decl, *calls, windows, canary))
     schedule = None if workflow.schedule is None else check_schedule(workflow.schedule, sink)
 
-    # warnings; behind an error, what looks unused may only not have been looked at
-    for act in acts:
-        warn_one_approver(act, approvals, names, sink)
-    if not sink.has_errors:
-        warn_unused(names, sink)
-
-    return program.Workflow(
+    made = program.Workflow(
         name=workflow.name.text,
         describe="" if workflow.describe is None else workflow.describe,
         owner="" if workflow.owner is None else workflow.owner,
@@ -175,3 +170,8 @@ def compile_workflow(workflow: tree.Workflow, around: Surroundings, sink: Diagno
         approvals=approvals,
         acts=tuple(acts),
     )
+
+    # lint; behind an error, what looks unused may only not have been looked at
+    if not sink.has_errors:
+        lint(Subject(made, workflow, context), sink)
+    return made
