@@ -48,19 +48,42 @@ workflow w {
     window "a" timezone "UTC" }
   act q with s.op(id: a.id) { rate 1 per minute }
   act r with s.op(id: a.id) { rate 1 per hour }
+  test defaults i { x: absent }
+  test "t" of p {
+    now 2026-01-31T00:00:00Z
+    given i partial RATE_LIMITED warned STALE_READ stale 2h previously 5 rows [{ id: "a" }] and 4 more { id: "b" }
+    given j empty
+    given k failed AUTH_FAILED
+    given param idle = 3d
+    given count s.h = 4
+    given list exemptions = ["a"]
+    before act change i "a" { x: 1 }
+    before act remove i "a"
+    before act recreate i "a" { x: 2 }
+    before act add i { id: "c" }
+    before act exempt "a" in exemptions
+    before act wait 2h
+    expect plan ["a"]
+    expect count 1
+    expect refused RATE_LIMITED
+    expect undecided ["a" because "x"]
+    expect kept ["a"]
+    expect outcome "a" = done
+  }
 }
 workflow v { schedule every 6h }
 """
 
+GRAMMAR = tables.build(tables.GRAMMAR.read_text("utf-8"))
 KEYWORD_TERMINALS = sorted(
-    terminal.name for terminal in tables.parser().terminals if re.match(r"[a-z]+\?*\(\?", terminal.pattern.value)
+    terminal.name for terminal in GRAMMAR.terminals if re.match(r"[a-z]+\?*\(\?", terminal.pattern.value)
 )
 
 
 def _occurrences() -> list[tuple[str, int, int]]:
     tokens = [
         token
-        for token in tables.parser().parse(EVERY_KEYWORD).scan_values(lambda token: True)
+        for token in GRAMMAR.parse(EVERY_KEYWORD).scan_values(lambda token: True)
         if token.type in KEYWORD_TERMINALS
     ]
     return sorted((token.type, token.start_pos, token.end_pos) for token in tokens)

@@ -17,6 +17,7 @@ from typing import Any
 from tests.support.acting import Orphans
 from ulid import ULID
 
+from fullcount.compiler.assumptions import excused
 from fullcount.compiler.document import workflow_from_document
 from fullcount.compiler.program import Protection
 from fullcount.runtime.act.apply import apply_plan
@@ -64,6 +65,7 @@ class Stage:
         self.store = Store.open(self.url, clock=self.world.clock)
         self.snapshots = SnapshotStore(folder / "snapshots")
         self.lists: dict[str, tuple[Exemption, ...]] = {"exemptions": ()}
+        self.roles: dict[str, tuple[str, ...]] = dict(ROLES)
         self.protections: tuple[Protection, ...] = ()
         """What the workspace protects by now."""
         self.freezes: tuple[Freeze, ...] = ()
@@ -77,7 +79,8 @@ class Stage:
     async def plan(self) -> StoredPlan:
         """Read, certify and plan what is due now, and keep the plan."""
         world, store = self.world, self.store
-        workflow, proposal = world.workflow, world.workflow.proposals[0]
+        workflow = replace(world.workflow, proposals=tuple(map(excused, world.workflow.proposals)))
+        proposal = workflow.proposals[0]
         run_id = store.begin_run(workflow.name, RunKind.PLAN, ANA)
         envelopes, certificates = [], []
         for inventory in workflow.inventories.values():
@@ -154,6 +157,7 @@ class Stage:
             resources=self.world.resources,
             snapshots=self.snapshots,
             exemptions=lambda name: self.lists[name],
+            roles=lambda: self.roles,
             protections=lambda: self.protections,
             freezes=lambda: self.freezes,
             versions=self.versions,

@@ -211,11 +211,19 @@ EXAMPLE_RESOURCES = (ACCOUNTS, EMPLOYEES, HEADCOUNT, BRANCHES, LOGINS, TICKETS, 
 
 
 def catalog_of(*resources: Resource) -> StaticCatalog:
-    """Return a catalogue of these resources, with the example's exemption lists and roles."""
+    """Return a catalogue of these resources, with the example's exemption lists and roles.
+
+    `ops` has two people, of whom one is all of `duty`; `on-call` has nobody; of the other roles nobody knows.
+    """
     by_source: dict[str, dict[str, Resource]] = {}
     for resource in resources:
         by_source.setdefault(resource.source, {})[resource.name] = resource
-    return StaticCatalog(by_source, lists=("exemptions",), role_names=("iam-admin", "ops", "platform"))
+    return StaticCatalog(
+        by_source,
+        lists=("exemptions",),
+        role_names=("iam-admin", "ops", "platform", "duty", "on-call"),
+        members={"ops": frozenset({"uid:71", "uid:72"}), "duty": frozenset({"uid:71"}), "on-call": frozenset()},
+    )
 
 
 EXAMPLE = catalog_of(*EXAMPLE_RESOURCES)

@@ -121,6 +121,16 @@ def _quorum(decl: tree.QuorumDecl, names: Names, sink: Diagnostics) -> program.Q
             help=did_you_mean(decl.role, roles, "roles"),
         )
         return None
+    if names.catalog.people(decl.role) == frozenset():
+        error(
+            sink,
+            "FC409",
+            f"there is nobody in the role `{decl.role}`",
+            decl.span,
+            why="nobody could ever give this approval; an empty role is never everybody",
+            help="name its people under `[roles]` in fullcount.toml",
+        )
+        return None
     return program.Quorum(decl.count, decl.role, decl.not_by_author)
 
 

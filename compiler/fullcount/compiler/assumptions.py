@@ -22,7 +22,7 @@ Left alone: what protections say (no workflow could lift it), aggregates of othe
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from fullcount.compiler import ir, program
@@ -31,6 +31,7 @@ from fullcount.compiler.normal import normal
 from fullcount.compiler.polarity import MIRRORED, Polarity, sign_of_more_rows
 from fullcount.compiler.types import BOOL, INT, TEXT, ListOf, MapOf
 from fullcount.compiler.walk import conjunction, rename_row
+from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.source import Span
 
 BASE = "base row"
@@ -104,6 +105,12 @@ def _brought_about(proposal: program.Proposal, act: program.Act | None) -> Itera
 def lifted(proposal: program.Proposal) -> frozenset[object]:
     """Return the sentences that the workflow says it expects of no row."""
     return frozenset(key for each in proposal.expects for key in sentences(each.sentence))
+
+
+def excused(proposal: program.Proposal) -> program.Proposal:
+    """Return the proposal with everything excused that it takes for granted: for worlds that are made up."""
+    made = tuple(program.Expectation(each.sentence, "made up", "") for each in assumptions(proposal, None))
+    return replace(proposal, expects=made)
 
 
 def sentences(said: ir.Some) -> Iterator[object]:

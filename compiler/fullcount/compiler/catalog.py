@@ -7,12 +7,12 @@ completes them, and the compiler reads them through the `Catalog` protocol. Noth
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
 from fullcount.compiler.claims import Consistency
 from fullcount.compiler.types import FieldType
+from fullcount.dsl.dataclass import dataclass, field
 
 
 class Visibility(StrEnum):
@@ -106,6 +106,10 @@ class Catalog(Protocol):
         """Return the names of the configured roles."""
         ...
 
+    def people(self, role: str) -> frozenset[str] | None:
+        """Return who is in a role, each person once, as `uid:1000` where that is known; None when nobody can tell."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class StaticCatalog:
@@ -114,6 +118,7 @@ class StaticCatalog:
     by_source: Mapping[str, Mapping[str, Resource]]
     lists: tuple[str, ...] = ()
     role_names: tuple[str, ...] = ()
+    members: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def sources(self) -> Sequence[str]:
         """See `Catalog.sources`."""
@@ -130,3 +135,7 @@ class StaticCatalog:
     def roles(self) -> Sequence[str]:
         """See `Catalog.roles`."""
         return self.role_names
+
+    def people(self, role: str) -> frozenset[str] | None:
+        """See `Catalog.people`."""
+        return self.members.get(role)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from enum import Enum
 
 from fullcount.compiler import ir
 from fullcount.compiler.names import BoundInventory, Names
 from fullcount.compiler.polarity import Polarity
 from fullcount.compiler.types import IdOf, Type
+from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.diagnostics import Diagnostics, Label
 from fullcount.dsl.source import Source, Span
 

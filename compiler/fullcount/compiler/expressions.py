@@ -6,8 +6,6 @@ value pass unsaid. What cannot be checked comes out as None, with exactly one fi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from fullcount.compiler import ir
 from fullcount.compiler.arithmetic import arithmetic, negate
 from fullcount.compiler.calls import call
@@ -25,6 +23,7 @@ from fullcount.compiler.report import error
 from fullcount.compiler.spellings import alike
 from fullcount.compiler.walk import is_condition
 from fullcount.dsl import tree
+from fullcount.dsl.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,9 +24,9 @@ property test keeps them equal. An unknown or absent argument makes the result u
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from fullcount.compiler.types import BOOL, INT, PERCENT, TEXT, ListOf, Type
+from fullcount.dsl.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

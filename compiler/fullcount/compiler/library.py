@@ -7,7 +7,6 @@ checked once, where it is declared; a declaration that failed is remembered as f
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
 from fullcount.compiler.catalog import Catalog
@@ -17,6 +16,7 @@ from fullcount.compiler.report import AtUse, did_you_mean, error
 from fullcount.compiler.typenames import field_type
 from fullcount.compiler.types import FieldType
 from fullcount.dsl import tree, walk
+from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.diagnostics import Diagnostics, Label
 from fullcount.dsl.expressions import MAX_DEPTH
 from fullcount.dsl.source import Source, Span

@@ -7,7 +7,6 @@ failed, so that its uses are not reported a second time; it never becomes part o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TypeVar
 
 from fullcount.compiler import ir
@@ -18,7 +17,8 @@ from fullcount.compiler.report import error, near
 from fullcount.compiler.spellings import key_rules
 from fullcount.compiler.typenames import scalar_type
 from fullcount.compiler.types import FieldType, IdOf, Type
-from fullcount.dsl import tree
+from fullcount.dsl import tree, trial_tree
+from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.diagnostics import Diagnostics, Label
 
 
@@ -112,7 +112,9 @@ def _bind(decl: tree.InventoryDecl, names: Names, sink: Diagnostics) -> BoundInv
     return BoundInventory(decl, resource, fields, failed, key_rules(decl, fields, sink))
 
 
-Named = TypeVar("Named", tree.ParamDecl, tree.InventoryDecl, tree.ProposeDecl, tree.ProtectDecl, tree.Workflow)
+Named = TypeVar(
+    "Named", tree.ParamDecl, tree.InventoryDecl, tree.ProposeDecl, tree.ProtectDecl, tree.Workflow, trial_tree.Trial
+)
 
 
 def unique(declarations: Iterable[Named], what: str, sink: Diagnostics) -> list[Named]:
@@ -125,6 +127,20 @@ def unique(declarations: Iterable[Named], what: str, sink: Diagnostics) -> list[
         else:
             first[name.text] = declaration
     return list(first.values())
+
+
+def said_in_two_files(name: tree.Name, first: tree.Name, sink: Diagnostics) -> None:
+    """Report a workflow whose name another file has as well."""
+    error(
+        sink,
+        "FC101",
+        f"workflow `{name.text}` is declared in `{first.span.source}` as well",
+        name.span,
+        note="declared again here",
+        labels=(Label(first.span, "first declared here"),),
+        why="plans and schedules are kept by the name, so that a plan of one would take the place of the other's",
+        help="give one of them another name",
+    )
 
 
 def said_twice(what: str, name: tree.Name, first: tree.Name, sink: Diagnostics) -> None:

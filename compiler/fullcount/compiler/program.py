@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from decimal import Decimal
 
 from fullcount.compiler import ir
 from fullcount.compiler.claims import Claim, Consistency, Direction
 from fullcount.compiler.types import FieldType, Type
 from fullcount.compiler.values import Value
+from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.source import Span
 
 

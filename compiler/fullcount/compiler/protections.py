@@ -11,7 +11,7 @@ looks at the object alone: no other inventory can make it unknown for everybody,
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from fullcount.compiler import ir, program
 from fullcount.compiler.catalog import Catalog, Resource, StaticCatalog
@@ -25,6 +25,7 @@ from fullcount.compiler.resources import find_resource
 from fullcount.compiler.types import FieldType
 from fullcount.compiler.walk import mentions_row, nodes, rename_row
 from fullcount.dsl import tree
+from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.diagnostics import Diagnostics
 from fullcount.dsl.source import Source
 

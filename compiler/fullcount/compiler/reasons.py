@@ -8,12 +8,12 @@ the direction itself.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from fullcount.compiler import ir
 from fullcount.compiler.claims import Direction
 from fullcount.compiler.polarity import MIRRORED, Polarity, sign_of_more_rows
 from fullcount.compiler.program import Proposal, Use
+from fullcount.dsl.dataclass import dataclass
 
 IN_GENERAL: dict[Direction, str] = {
     Direction.BASE: "its objects are what may be acted on, and the population of every percentage and sum: a row that"

@@ -6,9 +6,9 @@ Whether a value may be absent (`T?`) is not part of the type but stands beside i
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
 
+from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.source import Span
 
 

@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from lark import Token, Tree
-
 from fullcount.dsl import tree
 from fullcount.dsl.diagnostics import Diagnostics, Label
 from fullcount.dsl.expressions import ExpressionBuilder, Node, Reporter, subtrees, token_at, tokens
 from fullcount.dsl.fields import FieldBuilder
 from fullcount.dsl.holding import HoldingBuilder
 from fullcount.dsl.keywords import EXAMPLES
+from fullcount.dsl.parse_tree import Token, Tree
 from fullcount.dsl.source import Source, Span
 from fullcount.dsl.statements import StatementBuilder
+from fullcount.dsl.trials import TrialBuilder
 
 _KINDS = {
     "int": "a whole number",
@@ -42,6 +42,15 @@ class Builder:
         self._damaged = damaged
         self._holding = HoldingBuilder(self._at, self._expressions, self._dotted, self._integer)
         self._fields = FieldBuilder(self._at, self._is_damaged)
+        self._trials = TrialBuilder(
+            self._at,
+            self._expressions,
+            self._dotted,
+            self._integer,
+            self._once,
+            self._report_repeats,
+            self._is_damaged,
+        )
 
     def file(self, root: Node, comments: tuple[tree.Comment, ...]) -> tree.File:
         """Build the whole file."""
@@ -78,6 +87,8 @@ class Builder:
             tuple(self._approve(child) for child in subtrees(node, "approve")),
             tuple(self._act(child) for child in subtrees(node, "act")),
             self._at.span(node),
+            tuple(self._trials.trial(child) for child in subtrees(node, "test")),
+            tuple(self._trials.defaults(child) for child in subtrees(node, "test_defaults")),
         )
 
     def _schedule(self, node: Node) -> tree.ScheduleClause:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import islice
 from typing import Final
 
@@ -28,10 +29,9 @@ _CONTROL = "\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f"
 
 _SURROGATES = "\ud800-\udfff"
 
-_SUSPECT = re.compile(
-    f"(?P<bidi>[{_BIDI}]+)|(?P<invisible>[{_INVISIBLE}]+)|(?P<breaks>[{_BREAKS}]+|\r+(?![\r\n]))"
-    f"|(?P<control>[{_CONTROL}]+)|(?P<broken>[{_SURROGATES}]+)"
-)
+_PLAIN: Final = re.compile(r"[\t\n -~]*")
+"""What most files consist of; for these the long lists below are never compiled."""
+
 _WHAT: Final = {
     "bidi": "a mark that turns the direction of the text",
     "invisible": "a character that cannot be seen",
@@ -46,7 +46,6 @@ _WHY: Final = {
     "control": "the file may show differently on each terminal, so a review approves something else",
     "broken": "the file is not valid text, so it has no one reading",
 }
-_UNSEEN = re.compile(f"[{_BIDI}{_INVISIBLE}{_BREAKS}{_CONTROL}{_SURROGATES}]")
 _STRING = re.compile(r'"(?:[^"\\\n]|\\[^\n])*"|#[^\n]*')
 _WORD = re.compile(r"\w+")
 _LOOKALIKES: Final = ("CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE")
@@ -56,12 +55,27 @@ _LATIN_LOOKS: Final = frozenset("асеорхуіјѕһԁԛԝӏАВЕКМНОР�
 
 def is_unseen(char: str) -> bool:
     """Whether a character must be shown as an escape, because eye or terminal would take it for something else."""
-    return _UNSEEN.match(char) is not None
+    return _unseen().match(char) is not None
+
+
+@cache
+def _unseen() -> re.Pattern[str]:
+    return re.compile(f"[{_BIDI}{_INVISIBLE}{_BREAKS}{_CONTROL}{_SURROGATES}]")
+
+
+@cache
+def _suspect() -> re.Pattern[str]:
+    return re.compile(
+        f"(?P<bidi>[{_BIDI}]+)|(?P<invisible>[{_INVISIBLE}]+)|(?P<breaks>[{_BREAKS}]+|\r+(?![\r\n]))"
+        f"|(?P<control>[{_CONTROL}]+)|(?P<broken>[{_SURROGATES}]+)"
+    )
 
 
 def misleading(text: str) -> str | None:
     """Return what makes a text look like another one, in words; None if nothing does. It is for values of data."""
-    found = _SUSPECT.search(text)
+    if _PLAIN.fullmatch(text):
+        return None
+    found = _suspect().search(text)
     if found is not None:
         return f"{_WHAT[str(found.lastgroup)]} ({_points(found.group())})"
     for word in _WORD.findall(text):
@@ -74,9 +88,11 @@ def misleading(text: str) -> str | None:
 def clean(source: Source, diagnostics: Diagnostics) -> str:
     """Report every misleading character and return the text, of the same length, with spaces in their places."""
     text = source.text
+    if _PLAIN.fullmatch(text) is not None:
+        return text
     if text.startswith("\ufeff"):  # a byte order mark at the very start says nothing and is allowed
         text = " " + text[1:]
-    matches = list(_SUSPECT.finditer(text))
+    matches = list(_suspect().finditer(text))
     for match in matches[:MAX_FINDINGS]:
         kind = str(match.lastgroup)
         points = _points(match.group())
@@ -93,7 +109,7 @@ def clean(source: Source, diagnostics: Diagnostics) -> str:
             )
         )
     if matches:
-        text = _SUSPECT.sub(lambda match: " " * len(match.group()), text)
+        text = _suspect().sub(lambda match: " " * len(match.group()), text)
     if not text.isascii():
         _warn_of_mixed_alphabets(source, text, diagnostics)
     return text

@@ -6,13 +6,12 @@ A part of `builder.py`, with its ways of reading amounts and paths.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-
-from lark import Token
 
 from fullcount.dsl import tree
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.expressions import ExpressionBuilder, Node, Reporter, subtrees, token_at, tokens
 from fullcount.dsl.keywords import EXAMPLES
+from fullcount.dsl.parse_tree import Token
 
 
 @dataclass(frozen=True, slots=True)

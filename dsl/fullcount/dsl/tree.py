@@ -6,10 +6,14 @@ The tree says what was written and nothing more: names are unresolved, literals 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.source import Span
+
+if TYPE_CHECKING:
+    from fullcount.dsl.trial_tree import Defaults, Trial
 
 # ---------------------------------------------------------------------------------------------- names and types
 
@@ -469,6 +473,9 @@ class Workflow:
     approvals: tuple[ApproveDecl, ...]
     acts: tuple[ActDecl, ...]
     span: Span
+    trials: tuple[Trial, ...] = ()
+    defaults: tuple[Defaults, ...] = ()
+    """What `test defaults` says; of each inventory once."""
 
 
 @dataclass(frozen=True, slots=True)

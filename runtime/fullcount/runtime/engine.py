@@ -241,6 +241,15 @@ class Engine:
             raise NothingToApproveError(plan.document.proposal)
         return approvals.give(self.store, plan, declared, self.workspace.roles, person, digest=digest)
 
+    def strike(
+        self, plan: StoredPlan, person: Person, keys: Sequence[tuple[Any, ...]], because: str | None
+    ) -> StoredPlan:
+        """Take rows out of a plan; the rest is a new plan that nobody has approved. Raises `NotListed` and its kin."""
+        declared = approval_of(workflow_from_document(plan.document.program), plan.document.proposal)
+        if declared is None:
+            raise NothingToApproveError(plan.document.proposal)
+        return approvals.strike(self.store, plan, declared, self.workspace.roles, person, keys, because)
+
     def _record_holds(self) -> None:
         """Refuse to act on a record that was changed from outside: approvals, outcomes and halts stand in it."""
         found = verify_record(self.store)
@@ -257,9 +266,11 @@ class Engine:
         refusals = tuple(walked.refusals.values())
         stored = planning.stored
         if stored is None:
-            would = prevented(
-                request.workflow, request.proposal, list(envelopes.values()), self.snapshots, planning.bindings
-            )
+            would = None
+            if any(refusal.ground is Ground.EVIDENCE for refusal in refusals):
+                would = prevented(
+                    request.workflow, request.proposal, list(envelopes.values()), self.snapshots, planning.bindings
+                )
             return PlanEnd(planning.run_id, "refused", exit_of(refusals), envelopes, refusals, would)
         approval = next((e for e in walked.evidence.values() if isinstance(e, ApprovalStatus)), None)
         state, ended = plan_state(stored, approval)
@@ -288,12 +299,15 @@ class Engine:
             resources={(s, name): r for s in catalog.sources() for name, r in catalog.resources(s).items()},
             snapshots=self.snapshots,
             exemptions=self.workspace.exemptions,
+            roles=lambda: self.workspace.roles,
             protections=lambda: protections_of(
                 self.workspace.protections.relied_on(), workflow.inventories[proposal.inventory], proposal
             ),
             freezes=self.workspace.freezes,
             versions={"engine": __version__, **versions},
             clock=self._clock,
+            monotonic=self._budget.monotonic,
+            sleep=self._budget.sleep,
             progress=progress,
             stop=stop or StopSignal(),
             slot_id=slot_id,
@@ -354,7 +368,7 @@ def standing(plan: StoredPlan) -> PlanDocument | Refusal:
     """Return the plan if it still stands, else the refusal that says why it does not."""
     if plan.state is PlanState.SUPERSEDED:
         message = f"the plan `{plan.document.plan_id}` was replaced by a newer one, `{plan.superseded_by}`"
-        found = Finding(code="FC753", message=message, ways_on=(f"fullcount show {plan.superseded_by}",))
+        found = Finding(code="FC710", message=message, ways_on=(f"fullcount show {plan.superseded_by}",))
         return Refusal(stage="propose", ground=Ground.STALE, findings=(found,))
     if plan.state is PlanState.OVER_CAP:
         caps = plan.document.caps
@@ -385,7 +399,7 @@ def exit_of(refusals: Sequence[Refusal]) -> Exit:
         return Exit.REFUSED_BY_EVIDENCE
     if Ground.STALE in grounds:
         return Exit.STALE
-    if any(finding.code == "FC750" for refusal in refusals for finding in refusal.findings):
+    if any(finding.code == "FC707" for refusal in refusals for finding in refusal.findings):
         return Exit.WAITING_FOR_APPROVAL
     return Exit.REFUSED_BY_POLICY
 

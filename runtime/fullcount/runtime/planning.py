@@ -27,6 +27,7 @@ from fullcount.runtime.collect.loop import collect
 from fullcount.runtime.collect.snapshots import SnapshotStore
 from fullcount.runtime.connectors.base import SourceError
 from fullcount.runtime.evidence.certificate import Certificate, certify
+from fullcount.runtime.evidence.codes import ActReason
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.evidence.refusal import Finding, Ground, Refusal
 from fullcount.runtime.evidence.satisfy import Produced
@@ -135,6 +136,9 @@ class Planning:
             target = await self.readers.identities(sources)
         except SourceError as error:
             return unanswered(stage, error)
+        reached = await self._reach(stage)
+        if isinstance(reached, Refusal):
+            return reached
         previous = self._previous()
         certificates = [produced for produced in evidence.values() if isinstance(produced, Certificate)]
         inputs = PlanInputs(
@@ -160,6 +164,7 @@ class Planning:
             created_by=request.person.principal,
             created_at=self.clock(),
             previous=previous,
+            notes=reached,
             measurements={c.inventory: measurement_of(c) for c in certificates},
             sources=request.sources,
         )
@@ -177,6 +182,28 @@ class Planning:
             msg = "the graph has an approve stage only where an approval is declared, and after its plan"
             raise TypeError(msg)
         return approvals.status(self.store, self.stored, declared, self.workspace.roles)
+
+    async def _reach(self, stage: Stage) -> tuple[str, ...] | Refusal:
+        """Return what the act and its undo set off besides, for the plan to announce; or why they would be refused."""
+        act = act_of(self.request.workflow, stage.name)
+        calls = () if act is None else (act.call, act.undo)
+        known: dict[str, None] = {}
+        findings: dict[Finding, None] = {}
+        for call in calls:
+            if call is None:
+                continue
+            resource = self.workspace.catalog().resources(call.source)[call.resource]
+            try:
+                found = await self.readers.collateral(call.source, resource, call.operation)
+            except SourceError as error:
+                return unanswered(stage, error)
+            known |= dict.fromkeys(f"{phrase}; `known_triggers` names it" for phrase in found.known)
+            for phrase in found.unknown:
+                message = f"{phrase}, and may change what nobody approves: `{call.operation}` would be refused"
+                findings[Finding(code=ActReason.COLLATERAL_CHANGE, message=message, ways_on=(found.way_on,))] = None
+        if len(findings) > 0:
+            return Refusal(stage=stage.node, ground=Ground.POLICY, findings=tuple(findings))
+        return tuple(known)
 
     def _previous(self) -> PlanDocument | None:
         """Return the plan that this one is compared with.

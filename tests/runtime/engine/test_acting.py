@@ -51,7 +51,7 @@ def test_superseded_plan_is_refused_as_stale(bench):
     bench.sql("directory", "UPDATE accounts SET owner = 'p1' WHERE id = 'a03'")
     newer = bench.plan()
     ended = applied(bench, older)
-    assert (ended.exit, stopped_by(ended)) == (STALE, ["FC753"])
+    assert (ended.exit, stopped_by(ended)) == (STALE, ["FC710"])
     assert newer["plan_id"] in ended.json["refusals"][0]["findings"][0]["message"]
     assert bench.locked() == set()
 
@@ -90,7 +90,7 @@ def test_halted_workspace_refuses_to_act_until_it_is_released(bench):
     planned = bench.approved()
     assert bench.run("halt", "incident 4711").exit == 0
     ended = applied(bench, planned)
-    assert (ended.exit, stopped_by(ended)) == (POLICY, ["FC755"])
+    assert (ended.exit, stopped_by(ended)) == (POLICY, ["FC722"])
     assert "incident 4711" in ended.said
     assert bench.locked() == set()
     assert bench.run("halt", "--release").exit == 0

@@ -340,6 +340,23 @@ class TestExemptions:
         (folder / "kept.toml").write_text(ENTRY)
         assert len(workspace.exemptions("kept")) == 1
 
+    @pytest.mark.requirement("R24", "R39")
+    def test_roles_are_read_anew_and_never_taken_from_before(self, write):
+        """Who left the role is out at the next look; a file that can't be read is an error, not yesterday's roles."""
+        root = write()
+        workspace, path = Workspace.load(root), root / "fullcount.toml"
+        assert workspace.roles == {"iam-admin": ("ana", "uid:1000")}
+        path.write_text(path.read_text().replace('"uid:1000"', '"uid:2000"'))
+        assert workspace.roles == {"iam-admin": ("ana", "uid:2000")}
+        for broken in ("[roles\n", "[roles]\niam-admin = 1\n"):
+            path.write_text(broken)
+            with pytest.raises(WorkspaceError):
+                workspace.roles  # noqa: B018 - looking is what reads
+        path.unlink()
+        with pytest.raises(WorkspaceError) as found:
+            workspace.roles  # noqa: B018
+        assert found.value.code == "FC602"
+
 
 class TestAGoodFile:
     def test_it_is_found_from_any_folder_below(self, write):

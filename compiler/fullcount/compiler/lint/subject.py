@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import combinations
 
 from fullcount.compiler import ir, program
@@ -11,6 +10,7 @@ from fullcount.compiler.environment import Context
 from fullcount.compiler.names import Names
 from fullcount.compiler.walk import nodes
 from fullcount.dsl import tree
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.diagnostics import Diagnostic, Label, Severity
 from fullcount.dsl.source import Span
 
@@ -20,11 +20,12 @@ _MANY = 40
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """A workflow that checked, with its text and its names."""
+    """A workflow that checked, with its text and its names. `authors`: who is known to count as one of its authors."""
 
     workflow: program.Workflow
     decl: tree.Workflow
     context: Context
+    authors: frozenset[str]
 
     @property
     def names(self) -> Names:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -31,6 +30,7 @@ from fullcount.compiler.lower.intervals import Gathered, Interval
 from fullcount.compiler.lower.world import Bindings, Env, Related, World
 from fullcount.compiler.types import BOOL
 from fullcount.compiler.values import ABSENT, Cell, FieldState, Row, Truth, Value, present
+from fullcount.dsl.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

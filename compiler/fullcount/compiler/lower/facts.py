@@ -7,10 +7,10 @@ here evaluates anything.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from fullcount.compiler import ir
 from fullcount.compiler.types import Scalar
+from fullcount.dsl.dataclass import dataclass
 
 
 def walk(expr: ir.Expr) -> Iterator[ir.Expr]:

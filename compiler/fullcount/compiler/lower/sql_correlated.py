@@ -9,12 +9,12 @@ tried first, and all of them only for the objects that these did not settle.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fullcount.compiler import ir
 from fullcount.compiler.lower import facts
 from fullcount.compiler.lower.sql_frame import NEVER, Frame
+from fullcount.dsl.dataclass import dataclass
 
 if TYPE_CHECKING:
     from fullcount.compiler.lower.sql_expr import Lowering

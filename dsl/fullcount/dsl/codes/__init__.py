@@ -15,6 +15,7 @@ from __future__ import annotations
 from fullcount.dsl.codes import (
     approval,
     blast,
+    conformance,
     evidence,
     guards,
     ids,
@@ -25,6 +26,8 @@ from fullcount.dsl.codes import (
     shared,
     suppressions,
     syntax,
+    trials,
+    trials_run,
     types,
     understanding,
     workspace,
@@ -39,6 +42,7 @@ CODES: dict[str, Code] = {
         suppressions,
         names,
         shared,
+        trials,
         types,
         ids,
         lint,
@@ -47,6 +51,8 @@ CODES: dict[str, Code] = {
         blast,
         guards,
         workspace,
+        trials_run,
+        conformance,
         understanding,
         workspace_use,
         runtime,
@@ -55,4 +61,16 @@ CODES: dict[str, Code] = {
     for code in room.CODES
 }
 
-__all__ = ["CODES", "Code"]
+RETIRED: dict[str, str] = {
+    "FC750": "FC707",
+    "FC751": "FC704",
+    "FC752": "FC708",
+    "FC753": "FC710",
+    "FC754": "FC712",
+    "FC755": "FC722",
+    "FC762": "FC721",
+    "FC771": "FC741",
+}
+"""Codes that are given no more and never again, with the one that says the same. Old records still hold them."""
+
+__all__ = ["CODES", "RETIRED", "Code"]

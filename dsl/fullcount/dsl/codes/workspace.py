@@ -96,7 +96,7 @@ that can't be read is never taken for an empty one: the objects on it would lose
     ),
     Code(
         id="FC610",
-        title="unknown source",
+        title="a source that fullcount.toml does not have",
         explanation="""\
 A source was asked for that `fullcount.toml` does not configure under `[sources.NAME]`.""",
     ),

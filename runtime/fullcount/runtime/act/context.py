@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from fullcount.compiler.catalog import Resource
 from fullcount.compiler.program import Protection, Workflow
+from fullcount.runtime.act.moved import Moved
 from fullcount.runtime.approve.identity import Person
 from fullcount.runtime.connectors.base import Outcome, SourceActor, SourceReader
 from fullcount.runtime.evidence.refusal import Finding
@@ -73,9 +74,9 @@ class ApplyContext:
     """Everything that applying or undoing one plan needs.
 
     `workflow` is the one of the plan's own program. `resources` are by source and name. `versions` are those running
-    now: `engine`, and each source's connector by source name. `exemptions` reads a list anew at each call,
-    `protections` what the workspace protects of the plan's base inventory, `freezes` when nothing may be done; each
-    raises when it can't. `stop` asks the run to stop.
+    now: `engine`, and each source's connector by source name. `exemptions` reads a list anew at each call, `roles` who
+    is in which role, `protections` what the workspace protects of the plan's base inventory, `freezes` when nothing may
+    be done; each raises when it can't. `stop` asks the run to stop.
     """
 
     store: Store
@@ -87,6 +88,7 @@ class ApplyContext:
     resources: Mapping[tuple[str, str], Resource]
     snapshots: SnapshotFiles
     exemptions: Callable[[str], Sequence[Exemption]]
+    roles: Callable[[], Mapping[str, Sequence[str]]]
     protections: Callable[[], tuple[Protection, ...]]
     freezes: Callable[[], tuple[Freeze, ...]]
     versions: Mapping[str, str]
@@ -101,12 +103,16 @@ class ApplyContext:
 
 @dataclass(frozen=True, slots=True)
 class RowOutcome:
-    """How the act on one object ended. `key` in JSON values, as in the plan."""
+    """How the act on one object ended. `key` in JSON values, as in the plan.
+
+    `moved`: what had changed since the plan of an object that was still due and is done.
+    """
 
     key: tuple[Any, ...]
     outcome: Outcome
     reason: str | None = None
     detail: str = ""
+    moved: tuple[Moved, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +133,11 @@ class ApplyReport:
     stopped_by: Finding | None = None
     repeated: bool = False
     resumes_at: datetime | None = None
+
+    @property
+    def moved(self) -> tuple[RowOutcome, ...]:
+        """The objects that were acted on although they had changed since the plan: the rule still held for them."""
+        return tuple(row for row in self.rows if len(row.moved) > 0)
 
     @property
     def sums_hold(self) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
 from fullcount.compiler.program import Approval
 from fullcount.runtime.approve.electorate import Electorate, resolve
@@ -43,6 +44,10 @@ class ApprovalStatus:
     expires_at: datetime | None
     """When the approval, or the first of the votes so far, runs out."""
     ended_because: str | None = None
+    broken: str | None = None
+    """Why an approval that was complete no longer holds: somebody who was counted may no longer approve."""
+    unreachable: str | None = None
+    """Why it can't be completed as the roles are now, whoever agrees."""
 
     @property
     def missing(self) -> int:
@@ -77,6 +82,24 @@ def give(
     return _status(plan, electorate, round_)
 
 
+def strike(
+    store: Store,
+    plan: StoredPlan,
+    approval: Approval,
+    roles: Mapping[str, Sequence[str]],
+    person: Person,
+    keys: Sequence[tuple[Any, ...]],
+    because: str | None = None,
+) -> StoredPlan:
+    """Strike rows from a plan and return the plan that takes its place, with nobody's approval yet.
+
+    Whoever has a role that may approve can do it, also an author: it only takes away from what they proposed. Raises
+    `ApprovalRefused`, `NotListed`, `PlanRefused`, `PlanStale`, `PlanNotFound`.
+    """
+    _electorate(plan, approval, roles).check_member(person)
+    return store.strike_plan(plan.document.plan_id, keys, person, because)
+
+
 def status(store: Store, plan: StoredPlan, approval: Approval, roles: Mapping[str, Sequence[str]]) -> ApprovalStatus:
     """Return how far the approval of a plan has come. Raises `ApprovalRefused` when a role can't be resolved."""
     return _status(plan, _electorate(plan, approval, roles), store.approval_round(plan.document.plan_id))
@@ -88,11 +111,13 @@ def _electorate(plan: StoredPlan, approval: Approval, roles: Mapping[str, Sequen
 
 def _status(plan: StoredPlan, electorate: Electorate, round_: Round) -> ApprovalStatus:
     live = tuple(vote for vote in round_.votes if not vote.lapsed)
-    speaks = round_.state in {RoundState.OPEN, RoundState.COMPLETE}
+    complete = round_.state is RoundState.COMPLETE
+    broken = electorate.no_longer([vote.person for vote in live]) if complete else None
+    approved = complete and broken is None
+    speaks = approved or round_.state is RoundState.OPEN
     uids = frozenset(vote.person.uid for vote in live) if speaks else frozenset[int]()
     filled = electorate.fill(uids)
-    approved = round_.state is RoundState.COMPLETE
-    expires_at = round_.expires_at
+    expires_at = None if broken is not None else round_.expires_at
     if round_.state is RoundState.OPEN and live:
         expires_at = min(vote.expires_at for vote in live)
     return ApprovalStatus(
@@ -113,4 +138,6 @@ def _status(plan: StoredPlan, electorate: Electorate, round_: Round) -> Approval
         votes=round_.votes,
         expires_at=expires_at,
         ended_because=round_.ended_because,
+        broken=broken,
+        unreachable=None if approved else electorate.unreachable(uids),
     )

@@ -7,10 +7,10 @@ and never take a part that was not handed to it as empty.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any
 
 from fullcount.compiler import program
 from fullcount.compiler.document import program_digest, workflow_to_document
@@ -49,10 +49,8 @@ from fullcount.runtime.plan.phrase import call_phrase, phrase
 from fullcount.runtime.plan.risk import Assessor
 from fullcount.runtime.plan.sensitivity import sensitivity
 from fullcount.runtime.plan.spelling import one_key_twice
+from fullcount.runtime.plan.strike import struck_reasons
 from fullcount.runtime.workspace.exemptions import Exemption
-
-SPILL: Final = ".work"
-"""The folder under the snapshots in which a session may spill."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +77,8 @@ class PlanInputs:
     previous: PlanDocument | None = None
     measurements: Mapping[str, Measurement] = field(default_factory=dict)
     sources: Mapping[str, Source] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+    """What reviewers must know besides: said first among the notes."""
 
 
 def build_plan(inputs: PlanInputs) -> PlanDocument:
@@ -94,7 +94,7 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
     exempt = exemptions_of(workflow, proposal, inputs.exemptions, now.date())
     relations = relations_of(workflow, proposal, inputs.envelopes, inputs.snapshots)
     _fits(inputs)
-    with tables.session(inputs.snapshots.root / SPILL) as connection:
+    with tables.session(inputs.snapshots.root / tables.SPILL) as connection:
         evaluation = Evaluation(connection, workflow, proposal, relations, bindings, exempt.holding)
         assumed = count_assumed(connection, workflow, proposal, relations, bindings)
         doubled = one_key_twice(connection, workflow, relations)
@@ -114,7 +114,7 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
         )
         floors = evaluation.floors()
         near = sensitivity(evaluation, proposal, bindings, counts.candidates)
-        notes = (*exempt.notes, *unused_notes(evaluation.unused()))
+        notes = (*inputs.notes, *_recreation(inputs), *exempt.notes, *unused_notes(evaluation.unused()))
     expected = assumed.expectations()
     return _document(inputs, now, counts, rows, (*undecided, *without_call), kept, floors, expected, near, notes)
 
@@ -181,6 +181,7 @@ def _rows(inputs: PlanInputs, evaluation: Evaluation) -> tuple[tuple[PlanRow, ..
         inputs.bindings,
         reversible=call is None or call.reversible,
         seen=None if previous is None else frozenset(_hashable(row.key) for row in previous.rows),
+        struck={} if previous is None else {_hashable(key): why for key, why in struck_reasons(previous).items()},
     )
     rows: list[PlanRow] = []
     without_call: list[UndecidedRow] = []
@@ -236,6 +237,18 @@ def _undecided_row(inputs: PlanInputs, key: Sequence[Value], missing: tuple[str,
     return UndecidedRow(key=_key_json(inputs, key), missing=missing)
 
 
+def _recreation(inputs: PlanInputs) -> tuple[str, ...]:
+    """Say what nobody can find out at the act: whether an object is still the one that was approved."""
+    inventory = inputs.workflow.inventories[inputs.proposal.inventory]
+    if inputs.act is None or inventory.incarnation is not None:
+        return ()
+    note = (
+        f"recreated objects can't be told apart: `{inventory.name}` has no `incarnation`, so one made anew under the "
+        "same key is acted on if the rule holds for it"
+    )
+    return (note,)
+
+
 # -- the document -----------------------------------------------------------------------------------------------------
 
 
@@ -269,6 +282,7 @@ def _document(
             f"the certificate of `{proposal.inventory}` is over {certificates[0].rows} rows,"
             f" its snapshot has {counts.read}"
         )
+    parameters = {param.name: _parameter(inputs.bindings.params, param.name, param.type) for param in workflow.params}
     doc = sealed(
         PlanDocument(
             plan_id=inputs.plan_id,
@@ -283,9 +297,7 @@ def _document(
             rule=proposal.where_text,
             program_digest=program_digest(workflow),
             program=workflow_to_document(workflow),
-            parameters={
-                param.name: _parameter(inputs.bindings.params, param.name, param.type) for param in workflow.params
-            },
+            parameters=parameters,
             engine_version=inputs.engine_version,
             connector_versions=dict(inputs.connector_versions),
             target={source: dict(facts_) for source, facts_ in inputs.target.items()},
@@ -309,7 +321,7 @@ def _document(
             floors=floors,
             expectations=expected,
             sensitivity=near,
-            since=_since(inputs.previous, rows),
+            since=_since(inputs.previous, rows, parameters, proposal.where_text),
             notes=notes,
             merkle_root="",
             digest="",
@@ -341,7 +353,9 @@ def _parameter(params: Mapping[str, Value], name: str, of: Type) -> Any:
     return to_json(params[name], of)
 
 
-def _since(previous: PlanDocument | None, rows: Sequence[PlanRow]) -> Since | None:
+def _since(
+    previous: PlanDocument | None, rows: Sequence[PlanRow], parameters: Mapping[str, Any], rule: str
+) -> Since | None:
     if previous is None:
         return None
     before = {_hashable(row.key) for row in previous.rows}
@@ -351,7 +365,20 @@ def _since(previous: PlanDocument | None, rows: Sequence[PlanRow]) -> Since | No
         created_at=previous.created_at,
         new=len(after - before),
         gone=len(before - after),
+        differs=tuple(_differs(previous, parameters, rule)),
     )
+
+
+def _differs(previous: PlanDocument, parameters: Mapping[str, Any], rule: str) -> Iterator[str]:
+    """Return how the question of the plan before was another one."""
+    then = previous.parameters
+    for name in sorted({*then, *parameters}):
+        if name not in then:
+            yield f"without {name}"
+        elif name not in parameters or then[name] != parameters[name]:
+            yield f"{name} was {fmt.parameter(then[name])}"
+    if previous.rule != rule:
+        yield "the rule was another"
 
 
 def _act(act: program.Act) -> dict[str, Any]:

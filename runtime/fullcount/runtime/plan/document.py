@@ -7,7 +7,7 @@ hash, which the journal records.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import AwareDatetime, Field
 
@@ -18,6 +18,10 @@ CLOCK_PARTS: frozenset[str] = frozenset(
     {"plan_id", "run_id", "created_at", "now", "created_by", "digest", "envelopes", "measurements"}
 )
 """Top-level parts that the digest leaves out. The envelopes' lasting facts stand in `certificates`."""
+
+
+STRUCK: Final = "struck by "
+"""How the reason begins for which a struck object is kept; no other reason does, and every such object is named."""
 
 
 class CellDoc(Wire):
@@ -73,7 +77,7 @@ class UndecidedRow(Wire):
 
 
 class KeptGroup(Wire):
-    """Objects that stay, counted by the reason: the rule is false, exempted, protected."""
+    """Objects that stay, counted by the reason: the rule is false, exempted, protected, struck."""
 
     reason: str
     count: int
@@ -151,6 +155,8 @@ class Since(Wire):
     created_at: AwareDatetime
     new: int
     gone: int
+    differs: tuple[str, ...] = ()
+    """What else was different then, so that the numbers are not those of the world alone: `idle was 90d`."""
 
 
 class Sums(Wire):

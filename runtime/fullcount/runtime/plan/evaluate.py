@@ -30,6 +30,10 @@ from fullcount.runtime.plan.phrase import phrase
 from fullcount.runtime.plan.spelling import spelled_columns, spelled_key
 
 LISTED: Final = 50_000
+_SPLIT: Final = (
+    "if so many are not meant, find out why they are selected; if they are, narrow the `scope` and clean up a part at a"
+    " time: by team, by region, by age"
+)
 """How many candidates, or undecided objects, a plan lists at most; with more, none is built."""
 EXAMPLES: Final = 3
 
@@ -213,7 +217,7 @@ class Evaluation:
 
     def candidates(self) -> list[Candidate]:
         """Return every candidate. Raises `PlanError` (FC912) when there are too many to list."""
-        self._listable("candidate", "are selected", "narrow the rule or the scope")
+        self._listable("candidate", "are selected", _SPLIT)
         return list(self._objects("verdicts", "v.\"$class\" = 'candidate'"))
 
     def undecided(self) -> list[Undecided]:
@@ -282,7 +286,10 @@ class Evaluation:
     def _listable(self, of_class: str, what: str, way_on: str) -> None:
         count, *_ = tables.one(self._connection, f"SELECT count(*) FROM verdicts WHERE \"$class\" = '{of_class}'")
         if count > LISTED:
-            message = f"{count:,} objects of `{self._inventory.name}` {what}; a plan lists {LISTED:,} at most"
+            message = (
+                f"{count:,} objects of `{self._inventory.name}` {what}, and a plan lists {LISTED:,} at most: each with"
+                " all that was read of it, in memory and on the reviewer's screen"
+            )
             raise PlanError("FC912", message, help=way_on)
 
     def _group(self, reason: str, where: str) -> Kept:

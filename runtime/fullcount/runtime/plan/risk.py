@@ -5,9 +5,10 @@ It orders the list and adds notes; it never selects, keeps or changes anything, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Final
 
 from fullcount.compiler import program
@@ -53,7 +54,10 @@ def _misleading(key: tuple[object, ...]) -> Iterator[_Point]:
 
 
 class Assessor:
-    """Assesses the candidates of one plan. `seen` are the keys of the plan before; None: there was none."""
+    """Assesses the candidates of one plan. `seen` are the keys of the plan before; None: there was none.
+
+    `struck`: what a reviewer struck from that plan, and why.
+    """
 
     def __init__(
         self,
@@ -63,12 +67,14 @@ class Assessor:
         *,
         reversible: bool,
         seen: frozenset[tuple[object, ...]] | None,
+        struck: Mapping[tuple[object, ...], str] = MappingProxyType({}),
     ) -> None:
         self._inventory = inventory
         self._row = proposal.row
         self._bindings = bindings
         self._reversible = reversible
         self._seen = seen
+        self._struck = struck
         self._borders: list[tuple[Threshold, TruthOf, CellOf]] = [
             (border, compile_truth(border.test, bindings), compile_value(border.instant, bindings))
             for border in thresholds(proposal.where, proposal.row)
@@ -112,7 +118,9 @@ class Assessor:
                 yield _Point(1, f"{name} {fmt.length(timedelta(microseconds=age))} ago")
 
     def _first_seen(self, key: tuple[object, ...]) -> Iterator[_Point]:
-        if self._seen is not None and key not in self._seen:
+        if key in self._struck:
+            yield _Point(2, f"{self._struck[key]}, in the plan before")
+        elif self._seen is not None and key not in self._seen:
             yield _Point(1, "first time seen")
 
     def _unguarded(self, cells: Row) -> Iterator[_Point]:

@@ -71,6 +71,8 @@ def _facts(doc: PlanDocument, said: Summary) -> Iterator[tuple[str, RenderableTy
         items += [Text(f"accepted: {warning}", style="yellow") for warning in line.warnings]
         yield label, Flow(items, ", ")
         label = ""
+        for text in line.refused:
+            yield label, Text(f"  {text}", style="yellow")
     yield "caps", Text(said.caps, style="bold red" if doc.caps.exceeded else "")
     if said.since is not None:
         yield "", Text(said.since)
@@ -86,6 +88,8 @@ def _facts(doc: PlanDocument, said: Summary) -> Iterator[tuple[str, RenderableTy
         rest = len(floor.groups[GROUPS:]) + floor.more
         if rest > 0:
             yield "", Text(f"… {fmt.counted(rest, 'more group')}", style=FAINT)
+    for names in said.struck:
+        yield "struck", Text(names)
     for each in said.expected:
         yield "expected", Text(f"{each.clause}, {each.found}: {each.because}")
     for note in said.notes:

@@ -16,7 +16,6 @@ from fullcount.compiler import program
 from fullcount.compiler.document import workflow_from_document
 from fullcount.compiler.values import Row, Value
 from fullcount.runtime.collect.snapshots import SnapshotStore
-from fullcount.runtime.plan.cells import to_json
 from fullcount.runtime.plan.document import KeptGroup, PlanDocument
 from fullcount.runtime.plan.exempt import Holding, exemptions_of
 from fullcount.runtime.plan.spelling import spelled_key
@@ -24,7 +23,7 @@ from fullcount.runtime.understand.decision import Because, Decision, Verdict, de
 from fullcount.runtime.understand.errors import ContradictionError
 from fullcount.runtime.understand.flip import Flip, flips
 from fullcount.runtime.understand.held import held_of_plan, surroundings
-from fullcount.runtime.understand.objects import find_object, parse_key
+from fullcount.runtime.understand.objects import find_object, parse_key, written_key
 from fullcount.runtime.workspace.errors import WorkspaceError
 from fullcount.runtime.workspace.exemptions import Exemption
 
@@ -63,7 +62,7 @@ def explain(document: PlanDocument, snapshots: SnapshotStore, text: str, lists: 
     row = find_object(held, inventory, key)
     rule = rule_of(workflow, proposal)
     around = surroundings(held, workflow, rule.expressions)
-    written = tuple(to_json(part, inventory.fields[name].type) for name, part in zip(inventory.key, key, strict=True))
+    written = written_key(text, inventory)
     entries, notes = _entries(workflow, proposal, document, key, lists)
     decision, reasons = agreed(document, written, decide(rule, row, around), entries)
     return Explanation(
