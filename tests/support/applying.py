@@ -17,7 +17,6 @@ from typing import Any
 from tests.support.acting import Orphans
 from ulid import ULID
 
-from fullcount.compiler.assumptions import excused
 from fullcount.compiler.document import workflow_from_document
 from fullcount.compiler.program import Protection
 from fullcount.runtime.act.apply import apply_plan
@@ -32,6 +31,7 @@ from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.evidence.certificate import Certificate, certify
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.plan.build import PlanInputs, build_plan
+from fullcount.runtime.planning import clocks_of
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import RunKind, StoredPlan
 from fullcount.runtime.workspace.exemptions import Exemption
@@ -79,8 +79,7 @@ class Stage:
     async def plan(self) -> StoredPlan:
         """Read, certify and plan what is due now, and keep the plan."""
         world, store = self.world, self.store
-        workflow = replace(world.workflow, proposals=tuple(map(excused, world.workflow.proposals)))
-        proposal = workflow.proposals[0]
+        workflow, proposal = world.workflow, world.workflow.proposals[0]
         run_id = store.begin_run(workflow.name, RunKind.PLAN, ANA)
         envelopes, certificates = [], []
         for inventory in workflow.inventories.values():
@@ -124,6 +123,8 @@ class Stage:
                 run_id=run_id,
                 created_by="uid:70009",
                 created_at=world.clock(),
+                sample=True,  # a world of a few objects is no population
+                clocks=clocks_of(store, workflow, proposal) if workflow.acts and workflow.acts[0].steps else None,
             )
         )
         stored = store.save_plan(document)

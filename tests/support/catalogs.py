@@ -223,6 +223,7 @@ def catalog_of(*resources: Resource) -> StaticCatalog:
         lists=("exemptions",),
         role_names=("iam-admin", "ops", "platform", "duty", "on-call"),
         members={"ops": frozenset({"uid:71", "uid:72"}), "duty": frozenset({"uid:71"}), "on-call": frozenset()},
+        notifier_names=("ops-mail", "chat"),
     )
 
 

@@ -60,10 +60,6 @@ def shown(text: str, diagnostics: Diagnostics | None = None) -> str:
     return render(found, {source.name: source}, color=False)
 
 
-_UNSAID = ((tree.TypeName, "of", None), (tree.InventoryDecl, "normalized", ()), (tree.ProposeDecl, "expects", ()))
-"""Parts that are only shown where something was said."""
-
-
 def shape(value: object) -> str:
     """Return a compact form of a tree without places: `(== a.owner "x")` for expressions, `Type(…)` for the rest."""
     form = _FORMS.get(type(value))
@@ -74,7 +70,7 @@ def shape(value: object) -> str:
     parts = [
         f"{part.name}={shape(getattr(value, part.name))}"
         for part in dataclasses.fields(value)
-        if not part.name.endswith("span") and (type(value), part.name, getattr(value, part.name)) not in _UNSAID
+        if not part.name.endswith("span") and (part.name, getattr(value, part.name)) != ("of", None)
     ]
     return f"{type(value).__name__}({', '.join(parts)})"
 

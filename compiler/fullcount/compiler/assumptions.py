@@ -91,8 +91,8 @@ def assumptions(proposal: program.Proposal, act: program.Act | None) -> tuple[As
 
 def _brought_about(proposal: program.Proposal, act: program.Act | None) -> Iterator[object]:
     """Yield the sentences about what the act makes true of its object."""
-    given = {} if act is None else act.call.arguments
-    for name, value in given.items():
+    given = [] if act is None else [pair for call in act.calls.values() for pair in call.arguments.items()]
+    for name, value in given:
         if not isinstance(value, ir.Const | ir.Param):
             continue
         for optional in (True, False):
@@ -105,12 +105,6 @@ def _brought_about(proposal: program.Proposal, act: program.Act | None) -> Itera
 def lifted(proposal: program.Proposal) -> frozenset[object]:
     """Return the sentences that the workflow says it expects of no row."""
     return frozenset(key for each in proposal.expects for key in sentences(each.sentence))
-
-
-def excused(proposal: program.Proposal) -> program.Proposal:
-    """Return the proposal with everything excused that it takes for granted: for worlds that are made up."""
-    made = tuple(program.Expectation(each.sentence, "made up", "") for each in assumptions(proposal, None))
-    return replace(proposal, expects=made)
 
 
 def sentences(said: ir.Some) -> Iterator[object]:

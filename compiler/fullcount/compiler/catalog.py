@@ -106,6 +106,10 @@ class Catalog(Protocol):
         """Return the names of the configured roles."""
         ...
 
+    def notifiers(self) -> Sequence[str]:
+        """Return the names of the configured notifiers."""
+        ...
+
     def people(self, role: str) -> frozenset[str] | None:
         """Return who is in a role, each person once, as `uid:1000` where that is known; None when nobody can tell."""
         ...
@@ -119,6 +123,7 @@ class StaticCatalog:
     lists: tuple[str, ...] = ()
     role_names: tuple[str, ...] = ()
     members: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    notifier_names: tuple[str, ...] = ()
 
     def sources(self) -> Sequence[str]:
         """See `Catalog.sources`."""
@@ -135,6 +140,10 @@ class StaticCatalog:
     def roles(self) -> Sequence[str]:
         """See `Catalog.roles`."""
         return self.role_names
+
+    def notifiers(self) -> Sequence[str]:
+        """See `Catalog.notifiers`."""
+        return self.notifier_names
 
     def people(self, role: str) -> frozenset[str] | None:
         """See `Catalog.people`."""

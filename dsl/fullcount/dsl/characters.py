@@ -73,8 +73,6 @@ def _suspect() -> re.Pattern[str]:
 
 def misleading(text: str) -> str | None:
     """Return what makes a text look like another one, in words; None if nothing does. It is for values of data."""
-    if _PLAIN.fullmatch(text):
-        return None
     found = _suspect().search(text)
     if found is not None:
         return f"{_WHAT[str(found.lastgroup)]} ({_points(found.group())})"

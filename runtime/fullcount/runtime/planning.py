@@ -34,11 +34,12 @@ from fullcount.runtime.evidence.satisfy import Produced
 from fullcount.runtime.plan.build import PlanInputs, build_plan
 from fullcount.runtime.plan.document import Measurement, PlanDocument
 from fullcount.runtime.plan.errors import UnborneError
+from fullcount.runtime.plan.graduated import Clock, Clocks
 from fullcount.runtime.readers import Readers
 from fullcount.runtime.store.errors import PlanCorrupt
 from fullcount.runtime.store.instants import to_micros
 from fullcount.runtime.store.store import Store
-from fullcount.runtime.store.views import StoredPlan
+from fullcount.runtime.store.views import StepStanding, StoredPlan
 from fullcount.runtime.versions import version_of
 from fullcount.runtime.walk import Evidence, Start
 from fullcount.runtime.workspace import Workspace
@@ -48,7 +49,8 @@ from fullcount.runtime.workspace import Workspace
 class PlanRequest:
     """What to plan. `authors` are the principals (`uid:1000`) who wrote the rule; the caller always counts as one.
 
-    `sources` are the texts of the compilation, so that a refusal can name the place of each use.
+    `sources` are the texts of the compilation, so that a refusal can name the place of each use. `sample`: what is read
+    was made up for a test of a workflow, and nothing that is true of a population is asked of it.
     """
 
     workflow: program.Workflow
@@ -58,6 +60,7 @@ class PlanRequest:
     authors: frozenset[str] = frozenset()
     sources: Mapping[str, Source] = field(default_factory=dict)
     slot_id: str | None = None
+    sample: bool = False
 
 
 @dataclass(slots=True)
@@ -140,12 +143,13 @@ class Planning:
         if isinstance(reached, Refusal):
             return reached
         previous = self._previous()
+        act = act_of(workflow, proposal.name)
         certificates = [produced for produced in evidence.values() if isinstance(produced, Certificate)]
         inputs = PlanInputs(
             workflow=workflow,
             proposal=proposal,
             approval=approval_of(workflow, proposal.name),
-            act=act_of(workflow, proposal.name),
+            act=act,
             certificates=[certificate.doc for certificate in certificates],
             envelopes=[e for e in evidence.values() if isinstance(e, Envelope)],
             snapshots=self.snapshots,
@@ -167,6 +171,8 @@ class Planning:
             notes=reached,
             measurements={c.inventory: measurement_of(c) for c in certificates},
             sources=request.sources,
+            clocks=None if act is None or len(act.steps) == 0 else clocks_of(self.store, workflow, proposal),
+            sample=request.sample,
         )
         try:
             document = build_plan(inputs)
@@ -245,10 +251,23 @@ def act_of(workflow: program.Workflow, proposal: str) -> program.Act | None:
     return next((each for each in workflow.acts if each.proposal == proposal), None)
 
 
+def clocks_of(store: Store, workflow: program.Workflow, proposal: program.Proposal) -> Clocks:
+    """Return where the objects of a graduated act stand, and an instant before anything of it was read."""
+    at = store.now()
+    running = store.steps(workflow.name, proposal.name)
+    return Clocks(
+        at,
+        tuple(
+            Clock(row.object_key, row.incarnation, row.step, row.since, lapsed=row.standing is StepStanding.LAPSED)
+            for row in running
+        ),
+    )
+
+
 def sources_of(workflow: program.Workflow, proposal: program.Proposal) -> list[str]:
     """Return the sources that a proposal reads or acts on, in order of name."""
     read = {workflow.inventories[use.inventory].source for use in proposal.uses}
-    acted = {act.call.source for act in workflow.acts if act.proposal == proposal.name}
+    acted = {act.source for act in workflow.acts if act.proposal == proposal.name}
     return sorted(read | acted)
 
 

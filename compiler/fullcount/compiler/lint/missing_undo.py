@@ -10,19 +10,27 @@ from fullcount.dsl.diagnostics import Diagnostic
 
 
 def check(subject: Subject) -> Iterator[Diagnostic]:
-    """Warn of each act without `undo` whose operation another one takes back."""
+    """Warn of each operation without `undo` that another one takes back.
+
+    A graduated act with a `release` is left alone: that is its way back.
+    """
     for decl in subject.decl.acts:
         act = next((each for each in subject.workflow.acts if each.proposal == decl.proposal.text), None)
-        if act is None or decl.undo is not None or alone(subject, act):
+        if act is None or act.release is not None or alone(subject, act):
             continue
-        resource = subject.names.catalog.resources(act.call.source)[act.call.resource]
-        undoing = sorted(each.name for each in resource.operations.values() if act.call.operation in each.undoes)
-        if len(undoing) == 0:
-            continue
-        yield finding(
-            "FC561",
-            f"`{act.call.operation}` could be taken back, and the act does not say how",
-            decl.operation.span,
-            why="`fullcount undo` would have nothing to go by when the night went wrong",
-            way=f"add `undo {act.call.source}.{act.call.resource}.{undoing[0]}(…)`",
-        )
+        for label, call in act.calls.items():
+            if label in act.undos:
+                continue
+            step = next((each for each in decl.steps if each.label.text == label), None)
+            place = decl.operation if step is None else step.operation
+            operations = subject.names.catalog.resources(call.source)[call.resource].operations
+            undoing = sorted(each.name for each in operations.values() if call.operation in each.undoes)
+            if place is None or len(undoing) == 0:
+                continue
+            yield finding(
+                "FC561",
+                f"`{call.operation}` could be taken back, and the act does not say how",
+                place.span,
+                why="`fullcount undo` would have nothing to go by when the night went wrong",
+                way=f"add `undo {call.source}.{call.resource}.{undoing[0]}(…)`",
+            )

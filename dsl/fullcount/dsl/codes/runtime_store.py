@@ -208,6 +208,14 @@ _LEDGER: tuple[Code, ...] = (
         "`fullcount show PLAN` lists the outcome of every object.",
     ),
     Code(
+        "FC729",
+        "a step was asked for that is not due",
+        "Where an object of a graduated act stands is part of the record: which step was done to it last, and when. "
+        "An act on a step was asked for that does not come next, or before its time. Nothing was recorded and nothing "
+        "is done.\n\n"
+        "Plan again: the new plan has the step that is due by now.",
+    ),
+    Code(
         "FC728",
         "the canary does not stand so",
         "The rest of a plan waits until its first objects were acted on, the wait is over, and they were found as they "

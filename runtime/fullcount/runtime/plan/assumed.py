@@ -131,9 +131,6 @@ def findings(assumed: Assumed, stage: str, sources: Mapping[str, Source]) -> Ite
 
 _CODES = {Taken.MATCH: "FC790", Taken.VALUE: "FC791", Taken.CASE: "FC792"}
 
-ASSUMED = frozenset(_CODES.values())
-"""The codes of what is found here."""
-
 
 def _finding(found: Counted, proposal: program.Proposal, stage: str, sources: Mapping[str, Source]) -> Finding:
     assumption = found.assumption

@@ -63,6 +63,15 @@ def render_undecided(doc: PlanDocument) -> RenderableType:
     return Rows(("", "object", "missing"), lines)
 
 
+def render_waiting(doc: PlanDocument, status: ReviewStatus) -> RenderableType:
+    """Return every object whose next step is not due yet, for `--waiting`."""
+    lines = [
+        (Text(""), Text(shorten(each.key, _KEY)), [Text(each.step), Text(each.until)], Text(each.last))
+        for each in summarise(doc, status).waiting
+    ]
+    return Rows(("", "object", "next step", "due from", "last"), lines)
+
+
 def _facts(doc: PlanDocument, said: Summary) -> Iterator[tuple[str, RenderableType]]:
     label = "evidence"
     for line in said.evidence:
@@ -79,7 +88,14 @@ def _facts(doc: PlanDocument, said: Summary) -> Iterator[tuple[str, RenderableTy
     if len(said.undecided) > 0:
         yield "undecided", _reasons(doc.sums.undecided, said.undecided, "yellow")
         yield "", Text(f"fullcount show {said.plan_id} --undecided", style=FAINT)
+    if len(said.steps) > 0:
+        yield "steps", flow(said.steps)
     yield "kept", _reasons(doc.sums.kept, said.kept)
+    if len(said.waiting) > 0:
+        yield "waiting", Text(f"{fmt.count(len(said.waiting))}, the first until {said.waiting[0].until}")
+        yield "", Text(f"fullcount show {said.plan_id} --waiting", style=FAINT)
+    if said.clocks is not None:
+        yield "clocks", Text(said.clocks)
     if len(said.protections) > 0:
         yield "protected", flow(f"{each.kept} by {each.name}" for each in said.protections)
     for floor in said.floors:

@@ -15,7 +15,6 @@ from tempfile import TemporaryDirectory
 from typing import Final, Self
 
 from fullcount.compiler import program
-from fullcount.compiler.assumptions import excused
 from fullcount.compiler.claims import Consistency
 from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.trials.model import Refused, Trial
@@ -30,7 +29,6 @@ from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.evidence.envelope import Completeness, Envelope, Scope, Status, Work
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.exit_codes import Exit
-from fullcount.runtime.plan.assumed import ASSUMED
 from fullcount.runtime.plan.document import CertificateDoc, PlanDocument
 from fullcount.runtime.planning import PlanRequest
 from fullcount.runtime.store.store import Store
@@ -39,6 +37,9 @@ from fullcount.runtime.trials.source import END
 from fullcount.runtime.trials.workspace import PLANNER, TrialWorkspace
 from fullcount.runtime.trials.world import TrialClock, World
 from fullcount.runtime.workspace import Workspace
+
+OF_A_POPULATION: Final = frozenset({"FC790", "FC791", "FC792"})
+"""What is asked of everything that was read; of the few rows of a test only where it expects to be refused for it."""
 
 _PAUSES: Final = 100
 """How often an act that is paused by its canary is gone on with, at most."""
@@ -125,13 +126,7 @@ class Theatre:
 async def rehearse(
     trial: Trial, workflow: program.Workflow, real: Workspace, theatre: Theatre, sources: Mapping[str, Source]
 ) -> Came:
-    """Try a test, which takes the place of the one before. Raises what is a bug of the product.
-
-    The inventories of a test are small on purpose, so that what a rule takes for granted of its data (a join that
-    matches, a value that occurs) is asked for only where the test expects to be refused for it.
-    """
-    if not asks_for_assumptions(trial):
-        workflow = replace(workflow, proposals=tuple(map(excused, workflow.proposals)))
+    """Try a test, which takes the place of the one before. Raises what is a bug of the product."""
     params = {each.name: each.default for each in workflow.params if each.default is not None} | dict(trial.params)
     clock = TrialClock(trial.now)
     catalog = real.catalog()
@@ -143,11 +138,6 @@ async def rehearse(
     engine = Engine(workspace, store, snapshots, clock=clock, budget=budget)
     _earlier_readings(store, trial, workflow, clock)
     return await _Run(trial, workflow, workspace, engine, world, params, sources).through()
-
-
-def asks_for_assumptions(trial: Trial) -> bool:
-    """Whether a test expects to be refused for what the rule takes for granted."""
-    return any(isinstance(each, Refused) and not ASSUMED.isdisjoint(each.codes) for each in trial.expects)
 
 
 @dataclass(slots=True)
@@ -175,7 +165,15 @@ class _Run:
         return self.came
 
     async def _plan(self) -> None:
-        request = PlanRequest(self.workflow, self.came.proposal, self.params, PLANNER, sources=self.sources)
+        expected = {code for each in self.trial.expects if isinstance(each, Refused) for code in each.codes}
+        request = PlanRequest(
+            self.workflow,
+            self.came.proposal,
+            self.params,
+            PLANNER,
+            sources=self.sources,
+            sample=expected.isdisjoint(OF_A_POPULATION),
+        )
         end: PlanEnd = await self.engine.plan(request)
         document = None if end.plan is None else end.plan.document
         self.came = replace(self.came, envelopes=end.envelopes, planned=document)
