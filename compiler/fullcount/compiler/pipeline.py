@@ -31,7 +31,7 @@ from fullcount.compiler.lint.subject import Subject
 from fullcount.compiler.names import resolve_names, said_in_two_files, unique
 from fullcount.compiler.notifies import check_notifies
 from fullcount.compiler.promises import read_promises
-from fullcount.compiler.protections import Protections, check_protections, protect_workflow, refuse_strays
+from fullcount.compiler.protections import Protections, Shared, check_protections, protect_workflow, refuse_strays
 from fullcount.compiler.report import error
 from fullcount.compiler.requirements import check_requirements
 from fullcount.compiler.schedule import check_schedule
@@ -92,15 +92,16 @@ def compile_source(
     check_definitions(library, catalog, files.sources, sink)
 
     declared = len(file.workflows) + len(file.protects) + len(file.records) + len(file.definitions)
-    if declared == 0 and (protections is None or source.name not in protections.sources):
+    if declared == 0 and (protections is None or source.name not in protections.files):
         error(sink, "FC124", "this file declares nothing", file.span, help="write `workflow name { … }`")
 
     # protections: what no workflow may take
     if protections is None:
-        protections = check_protections(files.pairs(), catalog, sink)
+        names = Shared(library, files.sources)
+        protections = check_protections(files.pairs(), catalog, sink, dict.fromkeys(files.sources, names))
     else:
         for imported, at in files.pairs():
-            if at.name not in protections.sources:
+            if at.name not in protections.files:
                 refuse_strays(imported, sink)
 
     around = Surroundings(source, file.comments, files.sources, library, catalog, authors)

@@ -106,12 +106,14 @@ def find_files(paths: Iterable[Path]) -> list[Path]:
 class ImportedFiles:
     """Reads what a workflow file imports, from within the workspace alone; the compiler's loader.
 
-    A path is judged by where it leads, not by how it is written: neither `..` nor a symbolic link leads outside.
+    A path is judged by where it leads, not by how it is written: neither `..` nor a symbolic link leads outside. `base`
+    is the folder that the names of files are relative to; by default the one we are in.
     """
 
-    def __init__(self, root: Path, first: Path) -> None:
+    def __init__(self, root: Path, *first: Path, base: Path | None = None) -> None:
         self._root = root.resolve()
-        self._names = {first.resolve(): str(first)}
+        self._base = Path() if base is None else base
+        self._names = {(self._base / each).resolve(): str(each) for each in first}
 
     def __call__(self, importing: str, path: str) -> Source | NotLoaded:
         """See `Loader`."""
@@ -119,7 +121,7 @@ class ImportedFiles:
 
         joined = Path(importing).parent / path
         try:
-            real = joined.resolve()
+            real = (self._base / joined).resolve()
             if not real.is_relative_to(self._root):
                 return NotLoaded.OUTSIDE
             if not real.exists():
@@ -130,7 +132,9 @@ class ImportedFiles:
         except (OSError, RuntimeError, UnicodeDecodeError):  # a circle of links is a RuntimeError up to Python 3.12
             return NotLoaded.UNREADABLE
         shown = Path(os.path.normpath(joined))
-        return Source(self._names.setdefault(real, str(shown if shown.resolve() == real else real)), text)
+        return Source(
+            self._names.setdefault(real, str(shown if (self._base / shown).resolve() == real else real)), text
+        )
 
 
 def compile_file(path: Path, workspace: Premises) -> Compiled:
