@@ -165,7 +165,7 @@ NAMED = 'protect payroll from directory.accounts as x where (pays(x.team)) becau
         (IS_PAYROLL + NAMED.replace("x.team", "x.logins"), "FC201"),
         (IS_PAYROLL.replace("team ==", "taem ==") + NAMED, "FC109"),
         ("define pays(x: text) = some people as p where (p.id == x)\n" + NAMED, "FC211"),
-        ('import "lib.fcw"\n' + NAMED, "FC141"),
+        ('import "lib.fcw"\n' + NAMED, "FC140"),
     ],
 )
 def test_a_definition_that_does_not_fit_a_protection_is_refused(text, code):
