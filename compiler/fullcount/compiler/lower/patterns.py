@@ -7,6 +7,7 @@ says `(?s)`, which is RE2's own default in both engines; in `glob`, `*` and `?` 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 
 def glob_pattern(glob: str) -> str:
@@ -31,16 +32,33 @@ def full_match(pattern: str) -> Callable[[str], bool]:
 
     Raises ValueError if RE2 does not accept the pattern.
     """
-    import re2
-
-    options = re2.Options()
-    options.log_errors = False
-    try:
-        compiled = re2.compile(pattern, options)
-    except re2.error as error:
-        raise ValueError(f"`{pattern}` is not a valid pattern: {error}") from error
+    compiled = _compiled(pattern)
 
     def test(text: str) -> bool:
         return compiled.fullmatch(text) is not None
 
     return test
+
+
+def found_in(pattern: str) -> Callable[[str], bool]:
+    """Compile an RE2 pattern to a test for a match anywhere: for telling how near a text is, never for a rule.
+
+    Raises ValueError if RE2 does not accept the pattern.
+    """
+    compiled = _compiled(pattern)
+
+    def test(text: str) -> bool:
+        return compiled.search(text) is not None
+
+    return test
+
+
+def _compiled(pattern: str) -> Any:
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    try:
+        return re2.compile(pattern, options)
+    except re2.error as error:
+        raise ValueError(f"`{pattern}` is not a valid pattern: {error}") from error

@@ -14,7 +14,7 @@ known value on the outside of a join), there is nothing to be wrong about, and n
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import duckdb
 
@@ -29,16 +29,22 @@ from fullcount.runtime import format as fmt
 from fullcount.runtime.evidence.refusal import Finding, Need
 from fullcount.runtime.plan import tables
 from fullcount.runtime.plan.document import ExpectationDoc
+from fullcount.runtime.plan.patterns import count_pattern, patterns_in
 from fullcount.runtime.plan.phrase import phrase
+from fullcount.runtime.plan.summary import pattern_line
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """An assumption, of how many rows it could be said, and of how many of them it is true."""
+    """An assumption, of how many rows it could be said, and of how many of them it is true.
+
+    `nearly`: what a pattern that matched nothing nearly matched, in words.
+    """
 
     assumption: Assumption
     rows: int
     true: int
+    nearly: str | None = None
 
     @property
     def holds(self) -> bool:
@@ -93,11 +99,21 @@ def count_assumed(
     for each in assumptions(proposal, act):
         if all(relations[name].complete for name in (each.inventory, each.partner) if name is not None):
             by_inventory.setdefault(each.inventory, []).append(each)
+
+    def nearly(assumption: Assumption) -> str | None:
+        around = {assumption.row: assumption.inventory}
+        pattern = next(patterns_in(assumption.test, around), None) if assumption.taken is Taken.CASE else None
+        if pattern is None:
+            return None
+        return pattern_line(count_pattern(connection, pattern, workflow, relations, bindings)).nearly
+
     counted: list[Counted] = []
     for name, taken in by_inventory.items():
         statement = _statement(workflow.inventories[name], taken, relations, bindings)
         numbers = tables.one(connection, statement)
-        counted += [Counted(each, numbers[2 * i], numbers[2 * i + 1]) for i, each in enumerate(taken)]
+        for i, each in enumerate(taken):
+            found = Counted(each, numbers[2 * i], numbers[2 * i + 1])
+            counted.append(found if found.holds else replace(found, nearly=nearly(each)))
     return Assumed(proposal, tuple(counted))
 
 
@@ -150,6 +166,8 @@ def _finding(found: Counted, proposal: program.Proposal, stage: str, sources: Ma
             message = (
                 f"no `{assumption.inventory}` of {of} satisfies `{phrase(assumption.test)}`, which the rule rules out"
             )
+            if found.nearly is not None:
+                message = f"{message}; {found.nearly}"
             why = "a condition that rules nobody out is more often a misspelt value than a wish"
     return Finding(
         code=_CODES[assumption.taken],
