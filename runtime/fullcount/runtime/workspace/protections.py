@@ -8,7 +8,7 @@ if a byte of it changed.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -38,10 +38,17 @@ class ProtectionsError(FullcountError):
 class ProtectionFiles:
     """The protections of the workspace in `root`, whose files are named as one would type them in `seen_from`."""
 
-    def __init__(self, root: Path, catalog: Catalog, seen_from: Path | None = None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        catalog: Catalog,
+        seen_from: Path | None = None,
+        content_of: Callable[[Path], bytes] = Path.read_bytes,
+    ) -> None:
         self._root = root
         self._seen_from = root if seen_from is None else seen_from
         self._catalog = catalog
+        self._content_of = content_of
         self._read: tuple[Source, ...] | None = None
         self._imported: Imported = {}
         self._checked: Protections | None = None
@@ -77,7 +84,7 @@ class ProtectionFiles:
         from fullcount.runtime.workflow_files import ImportedFiles
 
         first = (Path(source.name) for source in files)
-        return _Recorder(ImportedFiles(self._root, *first, base=self._seen_from))
+        return _Recorder(ImportedFiles(self._root, *first, base=self._seen_from, read=self._content_of))
 
     def _imports_changed(self) -> bool:
         if len(self._imported) == 0 or self._read is None:
@@ -102,7 +109,7 @@ class ProtectionFiles:
     def _source(self, path: Path) -> Source:
         name = self._name(path)
         try:
-            return Source(name, path.read_bytes().decode("utf-8"))
+            return Source(name, self._content_of(path).decode("utf-8"))
         except OSError as error:
             raise WorkspaceError("FC614", f"the protections in `{name}` can't be read: {error.strerror}") from error
         except UnicodeDecodeError as error:
