@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import duckdb
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.support.catalogs import EXAMPLE
-from tests.support.planning import ORPHANS, account, compiled, evidence, person
+from tests.support.planning import ORPHANS, STRICT, account, compiled, evidence, person
 
 from fullcount.compiler import ir
 from fullcount.compiler.lower.sql_text import text as quoted
@@ -48,6 +48,16 @@ def test_a_pattern_that_rules_nobody_out_is_refused_with_what_it_nearly_matched(
         evidence(tmp_path, [account("SVC-a"), account("jane")], text=SERVICE).plan()
     assert [each.code for each in raised.value.findings] == ["FC792"]
     assert '; 1 nearly matches: "SVC-a" (other capitals): ' in raised.value.findings[0].message
+
+
+@pytest.mark.parametrize("rule", ['a.team == "Core.*"', 'a.team in ["Core.*"]', '"Core.*" == a.team'])
+def test_a_text_that_occurs_nowhere_is_refused_with_the_one_that_was_meant(tmp_path, rule):
+    """An equality is near to what differs in capitals, and its text is no pattern."""
+    text = STRICT.replace('a.team == "platform"', rule)
+    with pytest.raises(UnborneError) as raised:
+        evidence(tmp_path, [account("a", team="core.* ", owner="p"), account("b", team="cores")], text=text).plan()
+    (said,) = [each.message for each in raised.value.findings if each.code == "FC792" and "Core" in each.message]
+    assert '; 1 nearly matches: "core.* " (other capitals, and space around it): ' in said
 
 
 def test_a_plan_says_nothing_of_patterns_where_there_are_none_and_little_where_nothing_is_near(tmp_path):
@@ -101,10 +111,13 @@ def test_what_is_nearly_matched_is_no_part_of_what_is_approved(tmp_path):
     assert plan_digest(doc.model_copy(update={"patterns": ()})) == doc.digest
 
 
+LARGE = "(" + "k" * 140 + "){1000}"
+"""Just small enough for the engine, and too large with capitals left open."""
 WRITTEN = st.sampled_from(["svc-[a-z]+", "a?", "(a|B)c", "[0-9]+", "x y", "é+", "(?s)a.b", "^ab$"])
 
 
 @settings(max_examples=40)
+@example(LARGE, "k")
 @given(WRITTEN, st.text(alphabet="svc-aBcC 01xyéÉb\t\n", max_size=8))
 def test_one_value_is_judged_as_a_table_of_them(pattern, value):
     """`why` says of an object what its plan says."""

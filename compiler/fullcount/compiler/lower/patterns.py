@@ -15,11 +15,16 @@ def glob_pattern(glob: str) -> str:
     return "(?s)" + "".join(_glob_part(c) for c in glob)
 
 
+def literal_pattern(text: str) -> str:
+    """Return the RE2 pattern that matches this text and no other."""
+    return "".join(map(_itself, text))
+
+
 def _glob_part(character: str) -> str:
-    if character == "*":
-        return ".*"
-    if character == "?":
-        return "."
+    return {"*": ".*", "?": "."}.get(character) or _itself(character)
+
+
+def _itself(character: str) -> str:
     if character == "\0":
         return r"\x00"
     if character.isascii() and not (character.isalnum() or character == "_"):
@@ -51,6 +56,16 @@ def found_in(pattern: str) -> Callable[[str], bool]:
         return compiled.search(text) is not None
 
     return test
+
+
+def in_any_case(pattern: str) -> str | None:
+    """Return the pattern that matches the same texts in capitals or not; None if it is too large for the engine."""
+    loose = "(?i)" + pattern
+    try:
+        _compiled(loose)
+    except ValueError:
+        return None
+    return loose
 
 
 def _compiled(pattern: str) -> Any:

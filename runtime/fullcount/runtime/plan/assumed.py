@@ -20,9 +20,11 @@ import duckdb
 
 from fullcount.compiler import ir, program
 from fullcount.compiler.assumptions import BASE, Assumption, Taken, assumptions, sentences
+from fullcount.compiler.lower.patterns import literal_pattern
 from fullcount.compiler.lower.sql_expr import Lowering
 from fullcount.compiler.lower.sql_frame import Relation, Statement
 from fullcount.compiler.lower.world import Bindings
+from fullcount.compiler.types import BOOL, TEXT
 from fullcount.compiler.walk import nodes, rename_row
 from fullcount.dsl.source import Source
 from fullcount.runtime import format as fmt
@@ -38,7 +40,7 @@ from fullcount.runtime.plan.summary import pattern_line
 class Counted:
     """An assumption, of how many rows it could be said, and of how many of them it is true.
 
-    `nearly`: what a pattern that matched nothing nearly matched, in words.
+    `nearly`: what a pattern, or a text that occurs nowhere, nearly matched, in words.
     """
 
     assumption: Assumption
@@ -102,7 +104,8 @@ def count_assumed(
 
     def nearly(assumption: Assumption) -> str | None:
         around = {assumption.row: assumption.inventory}
-        pattern = next(patterns_in(assumption.test, around), None) if assumption.taken is Taken.CASE else None
+        said = _as_pattern(assumption.test) if assumption.taken is Taken.CASE else ir.TRUE
+        pattern = next(patterns_in(said, around), None)
         if pattern is None:
             return None
         return pattern_line(count_pattern(connection, pattern, workflow, relations, bindings)).nearly
@@ -115,6 +118,20 @@ def count_assumed(
             found = Counted(each, numbers[2 * i], numbers[2 * i + 1])
             counted.append(found if found.holds else replace(found, nearly=nearly(each)))
     return Assumed(proposal, tuple(counted))
+
+
+def _as_pattern(test: ir.Expr) -> ir.Expr:
+    """Return an equality with a text as the pattern that says the same; any other test as it is."""
+    match test:
+        case ir.Compare(operator="==", left=read, right=ir.Const(value=str() as text)):
+            pass
+        case ir.Compare(operator="==", left=ir.Const(value=str() as text), right=read):
+            pass
+        case _:
+            return test
+    if read.type != TEXT:
+        return test
+    return ir.Call("matches", (read, ir.Const(literal_pattern(text), TEXT)), BOOL)
 
 
 def _statement(

@@ -209,21 +209,21 @@ def _value(pattern: Pattern, statement: Statement, lowering: Lowering) -> str:
 
 def how_sql(pattern: Pattern) -> str:
     """Return SQL for how near a `value` is: 0 if it is matched, -1 if it is not near, else the place of its `Near`."""
-    exact, loose = sql_text.text(pattern.written), sql_text.text(_ANY_CASE + pattern.written)
+    exact, any_case = pattern.written, patterns.in_any_case(pattern.written)
     trimmed = f"trim(value, {sql_text.text(TRIM_CHARACTERS)})"
-    part = f"NOT regexp_full_match('', {exact}) AND regexp_matches(value, {exact})"
     tests = [
-        f"regexp_full_match(value, {exact})",
-        f"regexp_full_match(value, {loose})",
-        f"regexp_full_match({trimmed}, {exact})",
-        f"regexp_full_match({trimmed}, {loose})",
-        part,
+        _full("value", exact),
+        _full("value", any_case),
+        _full(trimmed, exact),
+        _full(trimmed, any_case),
+        f"NOT {_full(sql_text.text(''), exact)} AND regexp_matches(value, {sql_text.text(exact)})",
     ]
     cases = " ".join(f"WHEN {test} THEN {number}" for number, test in enumerate(tests))
     return f"CASE WHEN value IS NULL THEN NULL {cases} ELSE {_FAR} END"
 
 
-_ANY_CASE: Final = "(?i)"
+def _full(value: str, pattern: str | None) -> str:
+    return "FALSE" if pattern is None else f"regexp_full_match({value}, {sql_text.text(pattern)})"
 
 
 # -- one value --------------------------------------------------------------------------------------------------------
@@ -233,9 +233,10 @@ def how_near(call: ir.Call, text: str) -> Near | None:
     """Return why a pattern does not match a text that it nearly matches; None if it matches, or is not near."""
     given = literal_text(call.arguments[1])
     written = patterns.glob_pattern(given) if call.function == "glob" else given
-    exact, loose = patterns.full_match(written), patterns.full_match(_ANY_CASE + written)
+    exact, any_case = patterns.full_match(written), patterns.in_any_case(written)
     if exact(text):
         return None
+    loose = (lambda _: False) if any_case is None else patterns.full_match(any_case)
     trimmed = text.strip(TRIM_CHARACTERS)
     if loose(text):
         return Near.CAPITALS
