@@ -7,13 +7,14 @@ from datetime import date, timedelta
 
 import pytest
 from tests.support.acting import Orphans
-from tests.support.applying import figures, row
+from tests.support.applying import ANA, ROLES, figures, row
 from tests.support.graduating import Nights, deleting, due, setting, steps_of, waiting
 
 from fullcount.compiler import program
 from fullcount.compiler.program import RELEASE
 from fullcount.compiler.values import FieldState
 from fullcount.runtime.act.apply import STEP_MOVED_ON
+from fullcount.runtime.approve.approvals import strike
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.plan.digest import check_document
 from fullcount.runtime.plan.summary import final_rows
@@ -484,4 +485,18 @@ async def test_steps_that_were_renamed_start_again(nights):
     assert due(plan) == dict.fromkeys(ALL, "tell")
     assert figures(await nights.apply(nights.approve(plan))) == {"done": 3}
     assert Outcome.DONE in {entry.outcome for entry in nights.store.ledger(plan.document.plan_id)}
+    nights.verified()
+
+
+async def test_a_step_that_was_struck_is_not_taken_and_is_due_again_the_next_night(nights):
+    """A reviewer may leave an object out; its clock is not touched by that."""
+    await warned(nights)
+    nights.later(days=14)
+    plan = await nights.plan()
+    left = strike(nights.store, plan, nights.world.workflow.approvals[0], ROLES, ANA, [("a2",)], "ask first")
+    assert due(left) == {"a1": "lock", "a3": "lock"}
+    assert figures(await nights.apply(nights.approve(left))) == {"done": 2}
+    assert nights.stands == {"a1": "lock", "a2": "warn", "a3": "lock"}
+    nights.later(days=1)
+    assert due(await nights.plan()) == {"a2": "lock"}
     nights.verified()
