@@ -9,8 +9,8 @@
   that can't be done, this says so.
 - A file of 5,000 lines, against Lark's bare parse of it with the same grammar. Goal: at most 3x.
 
-CPU time, best of the rounds, which alternate: the ratios stand still on a busy machine, and nothing here waits. Byte code and the kept catalogue are there from the first round on, as on any
-machine where a command was run before.
+CPU time, best of the rounds, which alternate: nothing here waits, and the ratios stand stiller on a busy machine. Byte
+code and the kept catalogue are there from the first round on, as on any machine where a command was run before.
 """
 
 from __future__ import annotations

@@ -16,14 +16,15 @@ from fullcount.dsl.source import Source
 EVERY_KEYWORD = """\
 edition "2026"
 import "lib/x.fcw"
-record r { id: text }
+record r { id: text, o: id of s.r? }
 define f(x: int) = x
 protect payroll from s.r as a where (a.x) because "b"
 workflow w {
   describe "d" owner "o"
   schedule cron "0 2 * * *" timezone "UTC" catch up within 4h
   param idle: duration = 90d
-  inventory i from s.r { key id incarnation inc fields { id: text } scope x == 1 deadline 5m expect id == 1 }
+  inventory i from s.r { key id normalized by lower incarnation inc fields { id: text } scope x == 1 deadline 5m
+                         expect id == 1 }
   verify i { complete, fresh within 1h, snapshot pinned, visibility all, rows at least 1, change at most 5%,
              count agrees with s.h }
   verify j { snapshot interval }
@@ -35,6 +36,7 @@ workflow w {
       or any a.l as t where (t == 1) or all a.l as t where (t == 1)
     except in exemptions
     except when a.x
+    expect no j as b where (b.x) because "c"
     keep at least 3 per a.x newest by a.y
     keep at least 3 oldest by a.y
     limit 5
@@ -48,6 +50,28 @@ workflow w {
   act r with s.op(id: a.id) { rate 1 per hour }
   notify "m" on waiting, refused, done, stopped
   act t with steps { a: s.op(id: a.id) b: s.op(id: a.id) undo s.op(id: a.id) after 1d }
+  test defaults i { x: absent }
+  test "t" of p {
+    now 2026-01-31T00:00:00Z
+    given i partial RATE_LIMITED warned STALE_READ stale 2h previously 5 rows [{ id: "a" }] and 4 more { id: "b" }
+    given j empty
+    given k failed AUTH_FAILED
+    given param idle = 3d
+    given count s.h = 4
+    given list exemptions = ["a"]
+    before act change i "a" { x: 1 }
+    before act remove i "a"
+    before act recreate i "a" { x: 2 }
+    before act add i { id: "c" }
+    before act exempt "a" in exemptions
+    before act wait 2h
+    expect plan ["a"]
+    expect count 1
+    expect refused RATE_LIMITED
+    expect undecided ["a" because "x"]
+    expect kept ["a"]
+    expect outcome "a" = done
+  }
 }
 workflow v { schedule every 6h }
 """

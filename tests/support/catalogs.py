@@ -43,6 +43,7 @@ ACCOUNTS = Resource(
         "id": _always(TEXT),
         "entry_uuid": _always(TEXT),
         "owner": _maybe(TEXT),
+        "sponsor": _maybe(TEXT),
         "team": _always(TEXT),
         "environment": _always(TEXT),
         "created": _always(TIMESTAMP),
@@ -64,6 +65,7 @@ ACCOUNTS = Resource(
     consistency=Consistency.INTERVAL,
     visibility=Visibility.VOUCHED,
     lookup_fields=frozenset({"id", "owner"}),
+    ids={"sponsor": "hr.employees"},
     operations={
         "update": Operation(
             name="update",
@@ -196,7 +198,16 @@ VOLUMES = Resource(
     },
 )
 
-EXAMPLE_RESOURCES = (ACCOUNTS, EMPLOYEES, HEADCOUNT, BRANCHES, LOGINS, TICKETS, VOLUMES)
+PARTITIONS = Resource(
+    source="warehouse",
+    name="partitions",
+    fields={"table_name": _always(TEXT), "day": _always(DATE), "rows": _always(INT)},
+    key=("table_name", "day"),
+    consistency=Consistency.PINNED,
+    visibility=Visibility.VOUCHED,
+)
+
+EXAMPLE_RESOURCES = (ACCOUNTS, EMPLOYEES, HEADCOUNT, BRANCHES, LOGINS, TICKETS, VOLUMES, PARTITIONS)
 
 
 def catalog_of(*resources: Resource) -> StaticCatalog:

@@ -232,6 +232,7 @@ class FakeTable:
     """None: what the resource declares."""
     scope_pushed_down: bool = False
     snapshot_token: str | None = None
+    as_of: datetime | None = None
     end: str | None = "last page"
     total: str | Total | None = "exact"
     """`exact`, `estimated`, a fixed `Total`, or None: the source gives no total."""
@@ -432,6 +433,7 @@ class FakeScan:
             visibility=table.visibility,
             scope_pushed_down=table.scope_pushed_down,
             snapshot_token=table.snapshot_token,
+            as_of=table.as_of,
             reasons=table.reasons,
             warnings=table.warnings,
         )

@@ -69,7 +69,8 @@ class Resource:
     """A kind of object that a source lists.
 
     `lookup_fields`: fields by which the source can be asked for the matching objects at once, so that absence can be
-    confirmed at the moment of the act. `counted`: whether `count agrees with` may name this resource.
+    confirmed at the moment of the act. `counted`: whether `count agrees with` may name this resource. `ids`: the fields
+    that hold keys of other resources, with the path of that resource (`hr.employees`) or of its key field.
     """
 
     source: str
@@ -83,6 +84,7 @@ class Resource:
     lookup_fields: frozenset[str] = frozenset()
     operations: Mapping[str, Operation] = field(default_factory=dict)
     counted: bool = False
+    ids: Mapping[str, str] = field(default_factory=dict)
 
 
 class Catalog(Protocol):

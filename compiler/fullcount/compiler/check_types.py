@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from fullcount.compiler import ir, program
 from fullcount.compiler.environment import Context, Env, Place
+from fullcount.compiler.expectations import check_expectations
 from fullcount.compiler.expressions import Checker
 from fullcount.compiler.floors import check_keep
 from fullcount.compiler.inventories import check_recreation
@@ -83,6 +84,7 @@ def check_inventory(checker: Checker, bound: BoundInventory) -> program.Inventor
         consistency=resource.consistency,
         lookup_fields=resource.lookup_fields,
         span=decl.span,
+        normalized=dict(bound.normal),
     )
 
 
@@ -126,7 +128,7 @@ def check_proposal(
     shown = [_shown(checker, each, replace(selected, place=Place.SHOW), comments) for each in decl.show]
     if where is None or None in excepts or None in keeps or None in shown:
         return None
-    return program.Proposal(
+    made = program.Proposal(
         name=decl.name.text,
         inventory=base.name,
         row=row,
@@ -139,6 +141,7 @@ def check_proposal(
         span=decl.span,
         keeps=tuple(each for each in keeps if each is not None),
     )
+    return check_expectations(checker, decl, base, made)
 
 
 def _rule(checker: Checker, decl: tree.ProposeDecl, env: Env) -> ir.Expr | None:

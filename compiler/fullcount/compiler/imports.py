@@ -179,12 +179,12 @@ class _Gatherer:
         )
 
 
-_DRIVE = re.compile(r"[A-Za-z]:")
+_DRIVE = r"[A-Za-z]:"
 
 
 def _path_problem(path: str) -> str:
     """Return why a path can never name a file to import, whatever there is; empty if it can."""
-    if path.startswith(("/", "~")) or _DRIVE.match(path):
+    if path.startswith(("/", "~")) or re.match(_DRIVE, path):
         return "it does not start at the folder of this file"
     if "\\" in path:
         return "folders are separated by `/`"

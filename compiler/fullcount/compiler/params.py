@@ -22,7 +22,7 @@ _EXAMPLES = {
     Kind.DURATION: "90d",
     Kind.SIZE: "10 GiB",
 }
-_NUMBER = re.compile(r"[0-9]+(?:_[0-9]+)*(?:\.[0-9]+(?:_[0-9]+)*)?")
+_NUMBER = r"[0-9]+(?:_[0-9]+)*(?:\.[0-9]+(?:_[0-9]+)*)?"
 _SIGNED = frozenset({Kind.INT, Kind.DECIMAL, Kind.DURATION})
 
 
@@ -83,7 +83,7 @@ def _literal(kind: Kind, text: str) -> Value | None:
     negative = text.startswith("-") and kind in _SIGNED
     digits = text[1:].lstrip() if negative else text
     if kind in {Kind.INT, Kind.DECIMAL}:
-        read = literals.number(digits) if _NUMBER.fullmatch(digits) else None
+        read = literals.number(digits) if re.fullmatch(_NUMBER, digits) else None
     elif kind in {Kind.DURATION, Kind.SIZE}:
         read = literals.quantity(digits)
     else:

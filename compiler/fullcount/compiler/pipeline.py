@@ -1,7 +1,7 @@
 """The story of a compilation, top to bottom.
 
     text ─parse─► tree ─imports─► shared names ─names─► bound names ─types─► typed rules ─direction─► uses
-         ─requirements─► uses with evidence ─approval, caps, schedule─► checked ─warnings, allowances─► Program
+         ─requirements─► uses with evidence ─approval, caps, schedule─► checked ─tests, warnings, allowances─► Program
 
 Each phase is a function from values to values that adds findings to one sink and goes on, so that one run reports every
 mistake. There is a program only if no phase reported an error. Nothing here does I/O or asks for the time: the text of
@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from fullcount.compiler import program
 from fullcount.compiler.approvals import check_approvals, unique_acts, warn_one_approver, warn_too_few_people
@@ -36,23 +37,28 @@ from fullcount.compiler.suppressions import allow
 from fullcount.compiler.unused import warn_unused
 from fullcount.compiler.windows import check_windows
 from fullcount.dsl import tree
-from fullcount.dsl.dataclass import dataclass
+from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.diagnostics import Diagnostics
 from fullcount.dsl.parser import parse
 from fullcount.dsl.source import Source
+
+if TYPE_CHECKING:
+    from fullcount.compiler.trials.model import Trial
 
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
     """What a compilation gives: a program, or None if a finding is an error. `sources` are the texts by name.
 
-    `declared` are the names of the file's workflows, checked or not, as they stand there.
+    `declared` are the names of the file's workflows, checked or not, as they stand there. `trials` are the tests of
+    its workflows, by the workflow's name; they are no part of the program.
     """
 
     program: program.Program | None
     diagnostics: Diagnostics
     sources: Mapping[str, Source]
     declared: tuple[tree.Name, ...] = ()
+    trials: Mapping[str, tuple[Trial, ...]] = field(default_factory=dict)
 
 
 def compile_source(
@@ -81,7 +87,7 @@ def compile_source(
 
     # shared names: what this file and the files it imports declare for every workflow
     files = gather(source, file, loader, sink)
-    library = read_library(files, sink)
+    library = read_library(files, catalog, sink)
     check_definitions(library, catalog, files.sources, sink)
 
     declared = len(file.workflows) + len(file.protects) + len(file.records) + len(file.definitions)
@@ -96,12 +102,33 @@ def compile_source(
             if at.name not in protections.sources:
                 refuse_strays(imported, sink)
 
-    made = [
-        compile_workflow(workflow, Surroundings(source, file.comments, files.sources, library, catalog, authors), sink)
-        for workflow in unique(file.workflows, "workflow", sink)
-    ]
+    around = Surroundings(source, file.comments, files.sources, library, catalog, authors)
+    written = unique(file.workflows, "workflow", sink)
+    made = [compile_workflow(workflow, around, sink) for workflow in written]
+
+    # tests: what each workflow is tried on; they see what is protected and are no part of the program
+    trials = {
+        workflow.name: _tests(decl, workflow, around, protections, sink)
+        for decl, workflow in zip(written, made, strict=True)
+    }
     found = allow(source, file.comments, sink)
-    return Compiled(_program(made, protections, found), found, files.sources, _names(file.workflows))
+    return Compiled(_program(made, protections, found), found, files.sources, _names(file.workflows), trials)
+
+
+def _tests(
+    decl: tree.Workflow,
+    workflow: program.Workflow,
+    around: Surroundings,
+    protections: Protections,
+    sink: Diagnostics,
+) -> tuple[Trial, ...]:
+    """Check the tests of a workflow; where it has mistakes, as far as it was made."""
+    if len(decl.trials) + len(decl.defaults) == 0:
+        return ()
+    from fullcount.compiler.trials.check import Beside, check_trials  # a file without tests does not pay for it
+
+    tried = workflow if sink.has_errors else protect_workflow(workflow, protections)
+    return check_trials(decl, tried, Beside(around.source, around.sources, around.catalog), sink)
 
 
 def compiled_together(files: Sequence[Compiled]) -> list[Compiled]:

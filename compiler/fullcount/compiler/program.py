@@ -41,7 +41,8 @@ class Inventory:
     """One question put to a source. `fields` are the declared ones, key and incarnation among them.
 
     `scope` and `expects` use the row variable `ir.SELF`. `version` is the resource's version field, if it has one; it
-    is read with the object even if no rule mentions it. `deadline` in microseconds.
+    is read with the object even if no rule mentions it. `deadline` in microseconds. `normalized`: the rules by which
+    fields of the key are spelled, in the order in which they are applied; the rules of the workflow have them already.
     """
 
     name: str
@@ -57,6 +58,7 @@ class Inventory:
     consistency: Consistency
     lookup_fields: frozenset[str]
     span: Span = field(default=ir.NOWHERE, compare=False)
+    normalized: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +110,20 @@ class Keep:
 
 
 @dataclass(frozen=True, slots=True)
+class Expectation:
+    """What the workflow expects of no row, so that a run does not refuse for it; see `assumptions.py`.
+
+    In `sentence` (`some X as x where (…)`) the object that is proposed is called `assumptions.BASE`.
+    """
+
+    sentence: ir.Some
+    because: str
+    text: str
+    """The clause as written, without its reason, for people."""
+    span: Span = field(default=ir.NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Protection:
     """What keeps an object whatever the rule says, unless `condition` (over the base row) is proven false for it.
 
@@ -145,6 +161,7 @@ class Proposal:
     span: Span = field(default=ir.NOWHERE, compare=False)
     protections: tuple[Protection, ...] = ()
     keeps: tuple[Keep, ...] = ()
+    expects: tuple[Expectation, ...] = ()
 
     @property
     def exemptions(self) -> tuple[ir.Expr, ...]:

@@ -19,9 +19,9 @@ from fullcount.compiler.claims import (
     Snapshot,
     Visible,
 )
-from fullcount.compiler.inventories import find_resource
 from fullcount.compiler.names import BoundInventory, Names, said_twice
 from fullcount.compiler.report import error
+from fullcount.compiler.resources import find_resource
 from fullcount.dsl import tree
 from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.diagnostics import Diagnostics, Label

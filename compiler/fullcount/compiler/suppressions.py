@@ -16,7 +16,7 @@ from fullcount.dsl.diagnostics import Diagnostic, Diagnostics, Edit, Fix, Severi
 from fullcount.dsl.source import Source, Span
 
 _MEANT = re.compile(r"#+\s*allow\b[\s:]*FC", re.IGNORECASE)
-_FORM = re.compile(r"#+\s*allow (FC\d{3}(?:, *FC\d{3})*): because (.*\w.*)")
+_FORM = r"#+\s*allow (FC\d{3}(?:, *FC\d{3})*): because (.*\w.*)"
 _HELP = "write it like `# allow FC123: because the export starts in May`"
 
 
@@ -55,7 +55,7 @@ def allow(source: Source, comments: Sequence[tree.Comment], sink: Diagnostics) -
 def _read(source: Source, comments: Iterable[tree.Comment]) -> _Read:
     read = _Read()
     for comment in comments:
-        form = _FORM.fullmatch(comment.text)
+        form = re.fullmatch(_FORM, comment.text)
         if form is None:
             error(
                 read.findings,

@@ -19,6 +19,7 @@ from fullcount.dsl.keywords import EXAMPLES
 from fullcount.dsl.parse_tree import Token, Tree
 from fullcount.dsl.source import Source, Span
 from fullcount.dsl.statements import StatementBuilder
+from fullcount.dsl.trials import TrialBuilder
 
 _KINDS = {
     "int": "a whole number",
@@ -41,6 +42,15 @@ class Builder:
         self._damaged = damaged
         self._holding = HoldingBuilder(self._at, self._expressions, self._dotted, self._integer)
         self._fields = FieldBuilder(self._at, self._is_damaged)
+        self._trials = TrialBuilder(
+            self._at,
+            self._expressions,
+            self._dotted,
+            self._integer,
+            self._once,
+            self._report_repeats,
+            self._is_damaged,
+        )
 
     def file(self, root: Node, comments: tuple[tree.Comment, ...]) -> tree.File:
         """Build the whole file."""
@@ -77,6 +87,8 @@ class Builder:
             tuple(self._approve(child) for child in subtrees(node, "approve")),
             tuple(self._act(child) for child in subtrees(node, "act")),
             self._at.span(node),
+            trials=tuple(self._trials.trial(child) for child in subtrees(node, "test")),
+            defaults=tuple(self._trials.defaults(child) for child in subtrees(node, "test_defaults")),
             notifies=tuple(self._notify(child) for child in subtrees(node, "notify")),
         )
 
@@ -135,6 +147,9 @@ class Builder:
             tuple(self._expressions.expression(child.children[1]) for child in subtrees(node, "expect")),
             self._at.span(node),
             self._at.span(node.children[0]).to(resource.span),
+            tuple(self._at.name(token) for rules in subtrees(key, "normalized") for token in tokens(rules, "NAME"))
+            if key is not None
+            else (),
         )
 
     def _scope(self, node: Node) -> tree.Expr:
@@ -215,6 +230,7 @@ class Builder:
             self._at.span(node),
             head,
             keeps=tuple(self._holding.keep(child) for child in subtrees(node, "keep")),
+            expects=tuple(self._holding.expect_none(child) for child in subtrees(node, "expect_none")),
         )
 
     def _except(self, node: Node) -> tree.ExceptDecl:

@@ -2,8 +2,8 @@
 
 The language and the compiler consist of some two hundred small values. For each the standard decorator writes and
 compiles half a dozen methods at import, which together takes longer than compiling a workflow. This one shares those
-methods between classes, and writes `__init__` when the first object is made. To a type checker it *is* the standard
-one; `dataclasses.fields`, `replace` and `asdict` take its objects; a test holds the two equal.
+methods between classes and writes no code. To a type checker it *is* the standard one; `dataclasses.fields`, `replace`
+and `asdict` take its objects; a test holds the two equal.
 
 It makes classes with `slots=True`, frozen or not, and no other form: where more is needed, use the standard one.
 """
@@ -39,12 +39,7 @@ else:
         names = {part.name for part in parts}
         inherited = {name for base in cls.__mro__[1:] for name in getattr(base, "__slots__", ())}
         body = {name: value for name, value in vars(cls).items() if name not in {"__dict__", "__weakref__", *names}}
-
-        def first_init(self, *args, **kwargs):
-            made.__init__ = _written_init(made, frozen)
-            made.__init__(self, *args, **kwargs)
-
-        body = {"__init__": first_init, **_methods(parts, frozen), **body}
+        body = {**_methods(parts, frozen), **body}
         body["__slots__"] = tuple(part.name for part in parts if part.name not in inherited)
         body["__match_args__"] = tuple(part.name for part in parts if part.init)
         body["__dataclass_fields__"] = _StandardFields()
@@ -52,13 +47,15 @@ else:
         made = type(cls)(cls.__name__, cls.__bases__, body)
         made.__qualname__ = cls.__qualname__
         _parts_of[made] = parts
+        if "__init__" not in body:
+            made.__init__ = _init(made, parts)
         return made
 
     def _declared(cls):
         """Return the fields of a class: those of its bases, then its own, as `dataclasses` understands them."""
         parts = {part.name: part for base in reversed(cls.__mro__[1:]) for part in _parts_of.get(base, ())}
         for name, annotation in get_annotations(cls).items():
-            if any(special in annotation for special in ("ClassVar", "InitVar", "KW_ONLY")):
+            if annotation.partition("[")[0].rpartition(".")[2] in {"ClassVar", "InitVar", "KW_ONLY"}:
                 raise TypeError(f"`{cls.__name__}.{name}`: only plain fields are made here")
             given = vars(cls).get(name, MISSING)
             part = given if isinstance(given, Field) else field(default=given)
@@ -66,30 +63,45 @@ else:
             parts[name] = part
         return tuple(parts.values())
 
-    def _written_init(cls, frozen):
-        """Write and compile `__init__`, as one would by hand."""
-        parameters, lines, names = ["self"], [], {"_set": _set, "_missing": MISSING}
-        for part in _parts_of[cls]:
-            name, value = part.name, part.name
-            if part.default_factory is not MISSING:
-                names[f"_new_{name}"] = part.default_factory
-                parameter, value = f"{name}=_missing", f"_new_{name}() if {name} is _missing else {name}"
-                fixed = f"_new_{name}()"
-            elif part.default is not MISSING:
-                names[f"_default_{name}"] = part.default
-                parameter, fixed = f"{name}=_default_{name}", f"_default_{name}"
+    def _init(made, parts):
+        """Return `__init__`: it puts the arguments into their slots, then the fields that take none."""
+        taken = [part for part in parts if part.init]
+        count = len(taken)
+        slots = [getattr(made, part.name).__set__ for part in taken]
+        rest = [part for part in parts if not part.init and _default(part) is not MISSING]
+        finish = getattr(made, "__post_init__", None)
+
+        def initialise(self, *args, **given):
+            if given or len(args) != count:
+                args = _bound(self, taken, args, given)
+            for put, value in zip(slots, args, strict=True):
+                put(self, value)
+            for part in rest:
+                _set(self, part.name, _default(part))
+            if finish is not None:
+                finish(self)
+
+        return initialise
+
+    def _bound(made, taken, args, given):
+        """Return the value of each field: as given by place, as given by name, or its default."""
+        name = f"{type(made).__qualname__}()"
+        if len(args) > len(taken):
+            raise TypeError(f"{name} takes {len(taken)} values but {len(args)} were given")
+        values = list(args)
+        for part in taken[len(args) :]:
+            if part.name in given:
+                values.append(given.pop(part.name))
             else:
-                parameter, fixed = name, None  # without `init` it is set by `__post_init__`
-            if part.init:
-                parameters.append(parameter)
-            else:
-                value = fixed
-            if value is not None:
-                lines.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
-        if hasattr(cls, "__post_init__"):
-            lines.append("self.__post_init__()")
-        exec(f"def __init__({', '.join(parameters)}):\n " + "\n ".join(lines or ["pass"]), names)  # noqa: S102
-        return names["__init__"]
+                values.append(_default(part))
+                if values[-1] is MISSING:
+                    raise TypeError(f"{name} misses a value for `{part.name}`")
+        if given:
+            raise TypeError(f"{name} was given `{next(iter(given))}`, which it does not take or already has")
+        return values
+
+    def _default(part):
+        return part.default if part.default_factory is MISSING else part.default_factory()
 
     def _methods(parts, frozen):
         """Return what a class has besides `__init__`, unless it says so itself."""

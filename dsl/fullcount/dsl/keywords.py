@@ -23,11 +23,13 @@ CLAUSES: Final[dict[str, tuple[str, ...]]] = {
         "approve",
         "act",
         "notify",
+        "test",
     ),
     "inventory": ("key", "incarnation", "fields", "scope", "deadline", "expect"),
-    "propose": ("where", "except", "keep", "limit", "show"),
+    "propose": ("where", "except", "expect", "keep", "limit", "show"),
     "act": ("undo", "rate", "concurrency", "canary", "stop", "window"),
     "steps": ("rate", "concurrency", "canary", "stop", "window"),
+    "test": ("now", "given", "before", "expect"),
 }
 
 #: Blocks that also hold entries of the form `name: …`.
@@ -42,7 +44,7 @@ LISTS: Final[dict[str, tuple[str, ...]]] = {
 }
 
 #: The clauses that open a block of their own.
-BLOCK_CLAUSES: Final = frozenset({"record", "workflow", "inventory", "verify", "propose", "approve", "act"})
+BLOCK_CLAUSES: Final = frozenset({"record", "workflow", "inventory", "verify", "propose", "approve", "act", "test"})
 
 #: A short example of each clause, shown where one is missing or malformed.
 EXAMPLES: Final[dict[str, str]] = {
@@ -79,6 +81,10 @@ EXAMPLES: Final[dict[str, str]] = {
     "canary": "canary 5 then wait 15m",
     "stop": "stop after 3 failures or 1%",
     "window": 'window "Mon-Thu 09:00-16:00" timezone "Europe/Berlin"',
+    "test": 'test "an account of nobody is disabled" { … }',
+    "now": "now 2026-01-31T00:00:00Z",
+    "given": 'given people partial RESULT_LIMIT_REACHED [{ id: "p1", active: true }]',
+    "before": 'before act change accounts "a1" { owner: "p1" }',
     "complete": "complete",
     "fresh": "fresh within 1h",
     "snapshot": "snapshot pinned",
@@ -136,12 +142,21 @@ _MEANINGS: Final[dict[str, str]] = {
     "SLASH": "`/`",
     "CLAIM_COUNT": "`count`",
     "ALL_OF": "`all`",
+    "GIVEN_PARAM": "`param`",
+    "GIVEN_COUNT": "`count`",
+    "GIVEN_LIST": "`list`",
     "LABEL": "the name of a step",
     "$END": "the end of the file",
 }
 
 #: Words with two terminals, because they mean two things.
-_SPELT: Final = {"CLAIM_COUNT": "count", "ALL_OF": "all"}
+_SPELT: Final = {
+    "CLAIM_COUNT": "count",
+    "ALL_OF": "all",
+    "GIVEN_PARAM": "param",
+    "GIVEN_COUNT": "count",
+    "GIVEN_LIST": "list",
+}
 
 #: Terminals that are neither words nor in `_MEANINGS`, and are never expected of anyone.
 IGNORED: Final = frozenset({"COMMENT", "WHITE"})

@@ -333,6 +333,8 @@ class Engine:
             freezes=self.workspace.freezes,
             versions={"engine": __version__, **versions},
             clock=self._clock,
+            monotonic=self._budget.monotonic,
+            sleep=self._budget.sleep,
             progress=progress,
             stop=stop or StopSignal(),
             slot_id=slot_id,

@@ -33,6 +33,7 @@ from fullcount.runtime.evidence.refusal import Finding, Ground, Refusal
 from fullcount.runtime.evidence.satisfy import Produced
 from fullcount.runtime.plan.build import PlanInputs, build_plan
 from fullcount.runtime.plan.document import Measurement, PlanDocument
+from fullcount.runtime.plan.errors import UnborneError
 from fullcount.runtime.plan.graduated import Clock, Clocks
 from fullcount.runtime.readers import Readers
 from fullcount.runtime.store.errors import PlanCorrupt
@@ -48,7 +49,8 @@ from fullcount.runtime.workspace import Workspace
 class PlanRequest:
     """What to plan. `authors` are the principals (`uid:1000`) who wrote the rule; the caller always counts as one.
 
-    `sources` are the texts of the compilation, so that a refusal can name the place of each use.
+    `sources` are the texts of the compilation, so that a refusal can name the place of each use. `sample`: what is read
+    was made up for a test of a workflow, and nothing that is true of a population is asked of it.
     """
 
     workflow: program.Workflow
@@ -58,6 +60,7 @@ class PlanRequest:
     authors: frozenset[str] = frozenset()
     sources: Mapping[str, Source] = field(default_factory=dict)
     slot_id: str | None = None
+    sample: bool = False
 
 
 @dataclass(slots=True)
@@ -142,35 +145,39 @@ class Planning:
         previous = self._previous()
         act = act_of(workflow, proposal.name)
         certificates = [produced for produced in evidence.values() if isinstance(produced, Certificate)]
-        document = build_plan(
-            PlanInputs(
-                workflow=workflow,
-                proposal=proposal,
-                approval=approval_of(workflow, proposal.name),
-                act=act,
-                certificates=[certificate.doc for certificate in certificates],
-                envelopes=[e for e in evidence.values() if isinstance(e, Envelope)],
-                snapshots=self.snapshots,
-                bindings=self.bindings,
-                target=target,
-                engine_version=__version__,
-                connector_versions={source: version_of(self.workspace, source) for source in sources},
-                exemptions={
-                    name: self.workspace.exemptions(name)
-                    for name in (each.list_name for each in proposal.excepts)
-                    if name is not None
-                },
-                authors=sorted({*request.authors, request.person.principal}),
-                plan_id=str(ULID()),
-                run_id=self.run_id,
-                created_by=request.person.principal,
-                created_at=self.clock(),
-                previous=previous,
-                notes=reached,
-                measurements={c.inventory: measurement_of(c) for c in certificates},
-                clocks=None if act is None or len(act.steps) == 0 else clocks_of(self.store, workflow, proposal),
-            )
+        inputs = PlanInputs(
+            workflow=workflow,
+            proposal=proposal,
+            approval=approval_of(workflow, proposal.name),
+            act=act,
+            certificates=[certificate.doc for certificate in certificates],
+            envelopes=[e for e in evidence.values() if isinstance(e, Envelope)],
+            snapshots=self.snapshots,
+            bindings=self.bindings,
+            target=target,
+            engine_version=__version__,
+            connector_versions={source: version_of(self.workspace, source) for source in sources},
+            exemptions={
+                name: self.workspace.exemptions(name)
+                for name in (each.list_name for each in proposal.excepts)
+                if name is not None
+            },
+            authors=sorted({*request.authors, request.person.principal}),
+            plan_id=str(ULID()),
+            run_id=self.run_id,
+            created_by=request.person.principal,
+            created_at=self.clock(),
+            previous=previous,
+            notes=reached,
+            measurements={c.inventory: measurement_of(c) for c in certificates},
+            sources=request.sources,
+            clocks=None if act is None or len(act.steps) == 0 else clocks_of(self.store, workflow, proposal),
+            sample=request.sample,
         )
+        try:
+            document = build_plan(inputs)
+        except UnborneError as unborne:
+            return Refusal(stage=stage.node, ground=Ground.EVIDENCE, findings=unborne.findings)
         self.stored = self.store.save_plan(document)
         return document
 

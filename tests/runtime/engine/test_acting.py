@@ -41,6 +41,8 @@ def applied_at(bench, plan, instant):
 
 # -- what must not be acted on -----------------------------------------------------------------------------------------
 
+NOBODY_LOCKED = 'expect no accounts as a where (a.locked) because "a report locks nobody"'
+
 
 @pytest.mark.requirement("R21", "R24", "R39")
 def test_superseded_plan_is_refused_as_stale(bench):
@@ -249,7 +251,7 @@ def test_plan_with_nothing_to_do_ends_well(bench):
 @pytest.mark.requirement("R20")
 def test_workflow_that_only_reports_has_nothing_to_approve_or_apply(bench):
     """A proposal without an act is a report: exit 0, and no verb makes an act of it."""
-    bench.rule(approve="", act="")
+    bench.rule(approve="", act="", limit=f"50%\n    {NOBODY_LOCKED}")
     planned = bench.plan(exits=0)
     assert planned["state"] == "report"
     for arguments in (("approve", planned["plan_id"], "--digest", planned["digest"]), ("apply", planned["plan_id"])):
@@ -261,7 +263,7 @@ def test_workflow_that_only_reports_has_nothing_to_approve_or_apply(bench):
 @pytest.mark.requirement("R20", "R21")
 def test_report_over_partial_evidence_is_refused_like_an_act(bench):
     """Nothing downstream can tell a report of orphans from a list to delete, so its absence is proven as well."""
-    bench.rule(approve="", act="")
+    bench.rule(approve="", act="", limit=f"50%\n    {NOBODY_LOCKED}")
     bench.configure(hr_limit=2)
     assert bench.plan(exits=EVIDENCE)["state"] == "refused"
 

@@ -102,6 +102,21 @@ class TestWhatIsRefused:
         assert refused(tmp_path).code == "FC602"
 
     @pytest.mark.parametrize(
+        ("line", "said"),
+        [
+            ('"directory.acounts.owner" = "directory.accounts"', "`directory.acounts.owner` is not a field"),
+            ('"directory.accounts.ownr" = "directory.accounts"', "has no field `ownr`"),
+            ('"directory.accounts.locked" = "vcs.branchs"', "`vcs.branchs` is neither"),
+            ('"directory.accounts.last_login" = "vcs.branches"', "holds `timestamp`"),
+            ('"directory.accounts.id" = "directory.accounts"', "an id of itself"),
+        ],
+    )
+    def test_an_id_of_what_is_not_there_is_refused(self, write, line, said):
+        """A line of `[ids]` that fits nothing would let rules compare what is never equal."""
+        error = refused(write("[roles]", f"[ids]\n{line}\n\n[roles]"))
+        assert (error.code, said in error.message) == ("FC617", True)
+
+    @pytest.mark.parametrize(
         ("old", "new", "place", "hint"),
         [
             ("[roles]", "[role]", "`role`", "`roles`"),

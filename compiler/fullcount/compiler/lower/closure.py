@@ -23,6 +23,7 @@ from fullcount.compiler.lower import (
     numbers,
     patterns,
     sampling,
+    spelling,
     versions,
 )
 from fullcount.compiler.lower.intervals import Gathered, Interval
@@ -111,6 +112,8 @@ _FUNCTIONS: dict[str, FunctionOf] = {
     "lower": casing.lower,
     "upper": casing.upper,
     "trim": lambda text: text.strip(TRIM_CHARACTERS),
+    "trim_dot": spelling.trim_dot,
+    "nfc": spelling.nfc,
     "starts_with": str.startswith,
     "ends_with": str.endswith,
     "contains": lambda text, part: part in text,

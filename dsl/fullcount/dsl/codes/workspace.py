@@ -154,4 +154,12 @@ workflows of that file and no others, while whoever reads it believes that nobod
 
 Move it to `protect.fcw`.""",
     ),
+    Code(
+        id="FC617",
+        title="an id of what is not there",
+        explanation="""\
+A line of `[ids]` says which field holds ids of which resource, as `"directory.accounts.owner" = "hr.employees"`. The
+field, or the resource that it names, is not among those that the sources declare, or the two are of different types.
+Rules would then be checked against something else than the workspace has, so nothing runs until the line is right.""",
+    ),
 )

@@ -144,6 +144,8 @@ class Watch:
         self._limit: tuple[int | None, Decimal | None] = (
             (None, None) if proposal.limit is None else (proposal.limit.count, proposal.limit.percent)
         )
+        inventory = context.workflow.inventories[proposal.inventory]
+        self._spelling = tuple(inventory.normalized.get(name, ()) for name in inventory.key)
         self._evidence = evidence_ages(document, proposal, context.workflow.verifies)
         acts = [act for act in context.workflow.acts if act.proposal == proposal.name]
         self._windows = tuple(window for act in acts for window in act.windows)
@@ -192,7 +194,7 @@ class Watch:
     def exempted(self, key: tuple[Any, ...]) -> str | None:
         """Return why an object is on an exemption list by now; None if it is on none."""
         context = self._context
-        return exempted(self._exemptions, key, context.plan.document.workflow, context.clock())
+        return exempted(self._exemptions, key, context.plan.document.workflow, context.clock(), self._spelling)
 
     def _canary_facts(self) -> CanaryFacts | None:
         if self._canary is None:

@@ -65,18 +65,18 @@ workflow lock_idle_accounts {
 
   inventory accounts from directory.accounts {
     key         id
-    incarnation entry_uuid                  # a recreated account is another account
-    fields      { id: text, entry_uuid: text, owner: text?, last_login: timestamp?, created: timestamp, locked: bool }
+    incarnation entry_uuid # a recreated account is another account
+    fields      { id: text, entry_uuid: text, owner: text?, last_login: timestamp?,
+                  created: timestamp, locked: bool }
   }
 
   verify accounts { complete, fresh within 1h }
 
   propose lock from accounts as a {
-    where not a.locked
-      and (a.last_login else a.created) < now - idle
+    where not a.locked and (a.last_login else a.created) < now - idle
     except in exemptions
-    limit 50, 5%
-    show  a.owner, a.last_login
+    limit  50, 5%
+    show   a.owner, a.last_login
   }
 
   approve lock { 1 of role "operators", expires after 3d }
@@ -84,6 +84,61 @@ workflow lock_idle_accounts {
   act lock with directory.update(id: a.id, locked: true) {
     undo directory.update(id: a.id, locked: false)
     stop after 3 failures
+  }
+
+  # tried with `fullcount test`, on the answers that stand here
+  test defaults accounts { entry_uuid: "e1", owner: "ana", last_login: now - 1d,
+                           created: now - 700d, locked: false }
+
+  test "an account that nobody has used for 90 days is locked, and one that was used is not" {
+    given  accounts [
+      { id: "idle", last_login: now - 91d },
+      { id: "used", last_login: now - 90d },
+      { id: "never used", last_login: absent, created: now - 91d },
+      { id: "new", last_login: absent, created: now - 89d },
+      { id: "locked already", last_login: now - 91d, locked: true },
+    ] and 40 more
+    expect plan ["idle", "never used"]
+    expect outcome "idle" = done
+  }
+
+  test "an account of which something is hidden is nobody's to lock" {
+    given  accounts [
+      { id: "hidden", last_login: forbidden },
+      { id: "lock unknown", last_login: now - 91d, locked: failed },
+    ] and 40 more
+    expect plan empty
+    expect undecided ["hidden" because "last_login: forbidden", "lock unknown"]
+  }
+
+  test "what is exempted stays" {
+    given  accounts [{ id: "quarterly", last_login: now - 91d }] and 40 more
+    given  list exemptions = ["quarterly"]
+    expect plan empty
+    expect kept ["quarterly" because "exempted"]
+  }
+
+  test "a list that was cut short, or is too old, locks nobody" {
+    given  accounts partial RESULT_LIMIT_REACHED stale 2h [{ id: "idle", last_login: now - 91d }]
+    expect refused RESULT_LIMIT_REACHED, FC742
+  }
+
+  test "more than 5% of all accounts are never locked at once" {
+    given  accounts [{ id: "idle", last_login: now - 91d }] and 18 more
+    expect count 1
+    expect refused FC711
+  }
+
+  test "more than 50 accounts are never locked at once" {
+    given  accounts [] and 51 more { last_login: now - 91d } and 1_100 more
+    expect count 51
+    expect refused FC711
+  }
+
+  test "an account that was used since the plan is left alone" {
+    given  accounts [{ id: "idle", last_login: now - 91d }] and 40 more
+    before act change accounts "idle" { last_login: now }
+    expect outcome "idle" = changed
   }
 }
 """

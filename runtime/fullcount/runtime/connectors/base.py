@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Protocol, runtime_checkable
 
@@ -69,6 +70,11 @@ class Page:
     reasons: tuple[Incompleteness, ...] = ()
     warnings: tuple[Notice, ...] = ()
     continuation: Continuation | None = None
+    """The way on for the reasons of this page; None: the usual one of each."""
+    dead_end: bool = False
+    """There is no way on for the reasons of this page: nothing but asking helps."""
+    unless_continued: tuple[Incompleteness, ...] = ()
+    """What is missing only as long as the next page is not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +88,12 @@ class ScanInfo:
     snapshot_token: str | None = None
     reasons: tuple[Incompleteness, ...] = ()
     warnings: tuple[Notice, ...] = ()
+    as_of: datetime | None = None
+    """The instant that the answer speaks of, where the source says that it is an earlier one than that of the read."""
+    confirm: bool = False
+    """The pages may shift, and the source can be read again: equal passes in a row raise `unstable` to `interval`."""
+    shifts: bool = False
+    """Paging by position: a row that is returned twice tells of another one that was returned by no page."""
 
 
 class Scan(Protocol):

@@ -13,8 +13,10 @@ from fullcount.runtime.connectors.base import Connector
 GROUP = "fullcount.connectors"
 
 _BUILT_IN = {
+    "declared": "fullcount.runtime.connectors.declared:CONNECTOR",
     "sql": "fullcount.runtime.connectors.sql:CONNECTOR",
     "git": "fullcount.runtime.connectors.git:CONNECTOR",
+    "http": "fullcount.runtime.connectors.http:CONNECTOR",
 }
 
 

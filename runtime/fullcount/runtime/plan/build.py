@@ -20,15 +20,18 @@ from fullcount.compiler.lower.sql_frame import Relation
 from fullcount.compiler.lower.world import Bindings, World
 from fullcount.compiler.types import Type
 from fullcount.compiler.values import Cell, Row, Value
+from fullcount.dsl.source import Source
 from fullcount.runtime import format as fmt
 from fullcount.runtime.collect.snapshots import SnapshotStore
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.plan import tables
+from fullcount.runtime.plan.assumed import count_assumed, findings
 from fullcount.runtime.plan.caps import caps_for
 from fullcount.runtime.plan.cells import cell_to_doc, exact_duration, instant, to_json
 from fullcount.runtime.plan.digest import check_sums, sealed
 from fullcount.runtime.plan.document import (
     CertificateDoc,
+    ExpectationDoc,
     FloorDoc,
     KeptGroup,
     Measurement,
@@ -39,13 +42,14 @@ from fullcount.runtime.plan.document import (
     Sums,
     UndecidedRow,
 )
-from fullcount.runtime.plan.errors import PlanError, SumsError
+from fullcount.runtime.plan.errors import PlanError, SumsError, UnborneError
 from fullcount.runtime.plan.evaluate import Counts, Evaluation, perhaps_protected_by, protected_by
 from fullcount.runtime.plan.exempt import exemptions_of, unused_notes
 from fullcount.runtime.plan.graduated import Clocks, Graduated, graduate, mark
 from fullcount.runtime.plan.phrase import call_phrase, phrase
 from fullcount.runtime.plan.risk import Assessor
 from fullcount.runtime.plan.sensitivity import sensitivity
+from fullcount.runtime.plan.spelling import one_key_twice
 from fullcount.runtime.plan.strike import struck_reasons
 from fullcount.runtime.workspace.exemptions import Exemption
 
@@ -77,10 +81,17 @@ class PlanInputs:
     """Where the objects of a graduated act stand; None only for an act with one operation."""
     notes: Sequence[str] = ()
     """What reviewers must know besides: said first among the notes."""
+    sources: Mapping[str, Source] = field(default_factory=dict)
+    sample: bool = False
+    """Whether the rows are a sample that somebody made up, of which nothing that is true of a population is asked."""
 
 
 def build_plan(inputs: PlanInputs) -> PlanDocument:
-    """Return the plan. Raises `PlanError`; `SumsError` (FC910) when an object was lost or counted twice."""
+    """Return the plan.
+
+    Raises `PlanError`; `UnborneError` when the data does not bear out what the rule takes for granted; `SumsError`
+    (FC910) when an object was lost or counted twice.
+    """
     workflow, proposal, bindings = inputs.workflow, inputs.proposal, inputs.bindings
     now = instant(bindings.now)
     if now is None:
@@ -90,6 +101,12 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
     _fits(inputs)
     with tables.session(inputs.snapshots.root / tables.SPILL) as connection:
         evaluation = Evaluation(connection, workflow, proposal, relations, bindings, exempt.holding)
+        assumed = count_assumed(connection, workflow, proposal, relations, bindings)
+        doubled = one_key_twice(connection, workflow, relations)
+        taken = () if inputs.sample else findings(assumed, f"propose:{proposal.name}", inputs.sources)
+        unborne = (*doubled, *taken)
+        if len(unborne) > 0:
+            raise UnborneError(unborne)
         graduated = _graduated(inputs, evaluation)
         counts = evaluation.counts()
         rows, without_call = _rows(inputs, evaluation, graduated)
@@ -106,7 +123,10 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
         selected = counts.candidates if graduated is None else graduated.selected
         near = sensitivity(evaluation, proposal, bindings, selected)
         notes = (*inputs.notes, *_recreation(inputs), *exempt.notes, *unused_notes(evaluation.unused()))
-    return _document(inputs, now, counts, rows, (*undecided, *without_call), kept, floors, near, notes, graduated)
+    expected = assumed.expectations()
+    return _document(
+        inputs, now, counts, rows, (*undecided, *without_call), kept, floors, expected, near, notes, graduated
+    )
 
 
 def _graduated(inputs: PlanInputs, evaluation: Evaluation) -> Graduated | None:
@@ -269,6 +289,7 @@ def _document(
     undecided: tuple[UndecidedRow, ...],
     kept: tuple[KeptGroup, ...],
     floors: tuple[FloorDoc, ...],
+    expected: tuple[ExpectationDoc, ...],
     near: tuple[Any, ...],
     notes: tuple[str, ...],
     graduated: Graduated | None,
@@ -328,6 +349,7 @@ def _document(
             kept=kept,
             protections=_protections(proposal, kept),
             floors=floors,
+            expectations=expected,
             steps=None if graduated is None else graduated.steps_doc(),
             clocks=None if graduated is None else graduated.clocks_doc(),
             sensitivity=near,

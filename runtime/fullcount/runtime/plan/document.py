@@ -157,6 +157,14 @@ class ProtectionDoc(Wire):
     not_ruled_out: int
 
 
+class ExpectationDoc(Wire):
+    """What the workflow expects of no row, so that the run was not refused for it; `found` were there all the same."""
+
+    clause: str
+    because: str
+    found: int
+
+
 class FloorGroup(Wire):
     """One group of a floor: how many objects it has, how many the plan takes, how many stay only because of the floor.
 
@@ -265,6 +273,7 @@ class PlanDocument(Wire):
     kept: tuple[KeptGroup, ...]
     protections: tuple[ProtectionDoc, ...] = ()
     floors: tuple[FloorDoc, ...] = ()
+    expectations: tuple[ExpectationDoc, ...] = ()
     steps: StepsDoc | None = None
     clocks: ClocksDoc | None = None
     sensitivity: tuple[Sensitivity, ...] = ()

@@ -27,6 +27,7 @@ from fullcount.runtime.plan.exempt import Holding
 from fullcount.runtime.plan.floors import floor_doc
 from fullcount.runtime.plan.missing import Explainer
 from fullcount.runtime.plan.phrase import phrase
+from fullcount.runtime.plan.spelling import spelled_columns, spelled_key
 
 LISTED: Final = 50_000
 _SPLIT: Final = (
@@ -181,20 +182,26 @@ class Evaluation:
         types = [self._inventory.fields[field].type for field in self._inventory.key]
         seen: set[Key] = set()
         for number, held in enumerate(self._holding):
-            if held.key in seen:
+            key = spelled_key(self._inventory, held.key)
+            if key in seen:
                 continue
-            seen.add(held.key)
-            values = ", ".join(sql_text.literal(part, of) for part, of in zip(held.key, types, strict=True))
+            seen.add(key)
+            values = ", ".join(sql_text.literal(part, of) for part, of in zip(key, types, strict=True))
             self._connection.execute(f"INSERT INTO exempt VALUES ({number}, {values})")
 
     def _verdicts(self, proposal: program.Proposal, bindings: Bindings) -> str:
         """Return a SELECT of key, `$class` and `$entry` for each object."""
         decided = select_statement(self._workflow, proposal, self._relations, bindings)
-        join = " AND ".join(f"d.{name} = x.{name}" for name in self._names)
+        join = self._listed_as("d")
         keys = ", ".join(f"d.{name}" for name in self._names)
         return (
             f'SELECT {keys}, {_CLASSES} AS "$class", x."$entry" FROM ({decided}) AS d LEFT JOIN exempt AS x ON {join}'
         )
+
+    def _listed_as(self, alias: str) -> str:
+        """Return the condition that an entry `x` is about a row: their keys are one, as the inventory spells them."""
+        columns = spelled_columns(self._inventory, alias)
+        return " AND ".join(f"{column} = x.{name}" for column, name in zip(columns, self._names, strict=True))
 
     # -- answers ------------------------------------------------------------------------------------------------------
 
@@ -312,7 +319,7 @@ class Evaluation:
 
     def unused(self) -> list[Holding]:
         """Return the exemptions whose key no object has; a second entry for one key is not unused."""
-        join = " AND ".join(f"v.{name} = x.{name}" for name in self._names)
+        join = self._listed_as("v")
         found = self._connection.execute(
             f'SELECT "$entry" FROM exempt AS x WHERE NOT EXISTS (SELECT 1 FROM verdicts AS v WHERE {join}) ORDER BY ALL'
         ).fetchall()

@@ -16,6 +16,7 @@ from fullcount.compiler.lower.closure import NOWHERE, TruthOf, compile_truth, co
 from fullcount.compiler.lower.world import Bindings, Env, World
 from fullcount.compiler.types import TIMESTAMP
 from fullcount.compiler.values import Cell, FieldState, Row
+from fullcount.dsl.characters import misleading
 from fullcount.runtime import format as fmt
 from fullcount.runtime.plan.evaluate import Candidate
 from fullcount.runtime.plan.thresholds import Threshold, thresholds
@@ -43,6 +44,13 @@ class Assessment:
 class _Point:
     weight: int
     note: str
+
+
+def _misleading(key: tuple[object, ...]) -> Iterator[_Point]:
+    for part in key:
+        said = misleading(part) if isinstance(part, str) else None
+        if said is not None:
+            yield _Point(2, f"its key has {said}")
 
 
 class Assessor:
@@ -80,6 +88,7 @@ class Assessor:
             *self._recent(item.cells),
             *self._first_seen(key),
             *self._unguarded(item.cells),
+            *_misleading(key),
         ]
         if not self._reversible:
             points.append(_Point(1, "can't be taken back"))

@@ -22,6 +22,7 @@ from fullcount.runtime.evidence.wording import unusable_fields
 from fullcount.runtime.plan.digest import short_digest
 from fullcount.runtime.plan.document import (
     CertificateDoc,
+    ExpectationDoc,
     FloorDoc,
     KeptGroup,
     PlanDocument,
@@ -96,6 +97,15 @@ class ProtectionLine:
 
 
 @dataclass(frozen=True, slots=True)
+class ExpectationLine:
+    """What the workflow expects of nobody, why, and whether there was somebody after all."""
+
+    clause: str
+    because: str
+    found: str
+
+
+@dataclass(frozen=True, slots=True)
 class FloorLine:
     """A floor and its groups: the name of each, its size, how many would go, how many stay only because of it."""
 
@@ -144,6 +154,7 @@ class Summary:
     """Which objects reviewers took out."""
     protections: tuple[ProtectionLine, ...]
     floors: tuple[FloorLine, ...]
+    expected: tuple[ExpectationLine, ...]
     rule: str
     parameters: tuple[tuple[str, str], ...]
     columns: tuple[str, ...]
@@ -187,6 +198,7 @@ def summarise(doc: PlanDocument, status: ReviewStatus, rows: int | None = None) 
         struck=tuple(_struck(doc, group) for group in struck_groups(doc)),
         protections=tuple(_protection(each) for each in doc.protections),
         floors=tuple(_floor(each) for each in doc.floors),
+        expected=tuple(_expectation(each) for each in doc.expectations),
         rule=one_line(doc.rule),
         parameters=tuple((plain(name), plain(fmt.parameter(value))) for name, value in sorted(doc.parameters.items())),
         columns=(*(("step", "clock") if doc.steps is not None else ()), *(_heading(label) for label in labels)),
@@ -429,6 +441,11 @@ def undecided_groups(doc: PlanDocument) -> tuple[Group, ...]:
 def _protection(doc: ProtectionDoc) -> ProtectionLine:
     unsure = "" if doc.not_ruled_out == 0 else f", {fmt.count(doc.not_ruled_out)} more not ruled out"
     return ProtectionLine(plain(doc.name), one_line(doc.because), plain(doc.condition), fmt.count(doc.kept) + unsure)
+
+
+def _expectation(doc: ExpectationDoc) -> ExpectationLine:
+    found = "and there is none" if doc.found == 0 else f"not needed: there are {fmt.count(doc.found)}"
+    return ExpectationLine(plain(doc.clause.removeprefix("expect ")), one_line(doc.because), found)
 
 
 def _floor(doc: FloorDoc) -> FloorLine:

@@ -106,6 +106,8 @@ def _facts(doc: PlanDocument, said: Summary) -> Iterator[tuple[str, RenderableTy
             yield "", Text(f"… {fmt.counted(rest, 'more group')}", style=FAINT)
     for names in said.struck:
         yield "struck", Text(names)
+    for each in said.expected:
+        yield "expected", Text(f"{each.clause}, {each.found}: {each.because}")
     for note in said.notes:
         yield "note", Text(note, style="yellow")
 

@@ -19,6 +19,7 @@ from fullcount.runtime import format as fmt
 from fullcount.runtime.collect.snapshots import SnapshotStore
 from fullcount.runtime.plan.document import KeptGroup, PlanDocument
 from fullcount.runtime.plan.exempt import Holding, exemptions_of
+from fullcount.runtime.plan.spelling import spelled_key
 from fullcount.runtime.understand.decision import Because, Decision, Verdict, decide, rule_of, verdict_of
 from fullcount.runtime.understand.errors import ContradictionError
 from fullcount.runtime.understand.flip import Flip, flips
@@ -182,7 +183,9 @@ def _entries(
             read[name] = ()
             notes.append(f"the list `{name}` can't be read now: {error.message}")
     holding = exemptions_of(workflow, proposal, read, document.now.date()).holding
-    return tuple(held for held in holding if held.key == key), tuple(notes)
+    inventory = workflow.inventories[proposal.inventory]
+    wanted = spelled_key(inventory, key)
+    return tuple(held for held in holding if spelled_key(inventory, held.key) == wanted), tuple(notes)
 
 
 def _changed_lists(decision: Decision, entries: Sequence[Holding]) -> tuple[str, ...]:

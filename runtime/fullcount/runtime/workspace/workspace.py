@@ -18,6 +18,7 @@ from fullcount.runtime.connectors.registry import UnknownConnectorError, connect
 from fullcount.runtime.workspace.errors import SettingError, WorkspaceError, did_you_mean
 from fullcount.runtime.workspace.exemptions import Exemption, read_exemptions
 from fullcount.runtime.workspace.freezes import Freeze, FreezeEntry, FreezeFile
+from fullcount.runtime.workspace.ids import with_ids
 from fullcount.runtime.workspace.notifiers import MailConfig, NotifierConfig, WebhookConfig
 from fullcount.runtime.workspace.people import People
 from fullcount.runtime.workspace.premises import FILE_NAME, Premises, find, read
@@ -60,6 +61,7 @@ class _File(BaseModel):
     roles: dict[_Name, list[_Member]] = {}
     exemptions: dict[_Word, RootedPath] = {}
     freeze: list[FreezeEntry] = []
+    ids: dict[str, str] = {}
     notify: dict[_Notifier, NotifierConfig] = {}
 
 
@@ -82,7 +84,7 @@ class Workspace(Premises):
         resources = {name: connector.resources(name, config) for name, (connector, config) in sources.items()}
         lists, roles = tuple(file.exemptions), tuple(file.roles)
         known = StaticCatalog(resources, lists, roles, People(file.roles), tuple(file.notify))
-        super().__init__(root, seen_from, known)
+        super().__init__(root, seen_from, with_ids(known, file.ids, FILE_NAME))
         self._file = file
         self._sources = sources
         self._roles: tuple[bytes, Mapping[str, tuple[str, ...]]] | None = None
@@ -91,7 +93,7 @@ class Workspace(Premises):
     def load(cls, start: Path) -> Self:
         """Search `start` and the folders above it for `fullcount.toml`, and check the whole of it.
 
-        Raises `WorkspaceError`: FC601 if there is none, FC602-FC607 for what is wrong with it.
+        Raises `WorkspaceError`: FC601 if there is none, FC602-FC607 and FC617 for what is wrong with it.
         """
         path = find(start)
         return cls.parse(path, read(path), start)
@@ -105,9 +107,8 @@ class Workspace(Premises):
             file = _File.model_validate(document, context={ROOT: root})
         except ValidationError as error:
             raise from_validation(error, path, _File) from None
-        return cls(
-            root, start.resolve(), file, {name: _source(path, name, table) for name, table in file.sources.items()}
-        )
+        sources = {name: _source(path, name, table) for name, table in file.sources.items()}
+        return cls(root, start.resolve(), file, sources)
 
     @property
     def is_our_own(self) -> bool:
