@@ -123,6 +123,7 @@ class Stage:
                 run_id=run_id,
                 created_by="uid:70009",
                 created_at=world.clock(),
+                sample=True,  # a world of a few objects is no population
                 clocks=clocks_of(store, workflow, proposal) if workflow.acts and workflow.acts[0].steps else None,
             )
         )

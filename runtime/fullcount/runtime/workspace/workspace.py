@@ -13,7 +13,7 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from fullcount.compiler.catalog import StaticCatalog
-from fullcount.runtime.connectors.base import Connector
+from fullcount.runtime.connectors.base import Connector, RestsOnFiles
 from fullcount.runtime.connectors.registry import UnknownConnectorError, connector_named, is_built_in
 from fullcount.runtime.workspace.errors import SettingError, WorkspaceError, did_you_mean
 from fullcount.runtime.workspace.exemptions import Exemption, read_exemptions
@@ -111,9 +111,16 @@ class Workspace(Premises):
         return cls(root, start.resolve(), file, sources)
 
     @property
-    def is_our_own(self) -> bool:
-        """Whether every source is read by a connector that comes with Fullcount."""
-        return all(is_built_in(table["connector"]) for table in self._file.sources.values())
+    def follows_from_its_bytes(self) -> bool:
+        """Whether the catalogue follows from the bytes of `fullcount.toml` and our own code, and from nothing else.
+
+        It does not where a source is read by a connector of others, or one that takes rules from further files.
+        """
+        ours = all(is_built_in(table["connector"]) for table in self._file.sources.values())
+        return ours and not any(
+            isinstance(connector, RestsOnFiles) and connector.rests_on(config) is not None
+            for connector, config in self._sources.values()
+        )
 
     @property
     def written_roles(self) -> Mapping[str, list[str]]:
