@@ -196,7 +196,10 @@ def warn_one_approver(
     asked = sum(q.count for a in approvals if a.proposal == act.proposal for q in a.quorums)
     if act.reversible or asked != 1:
         return
-    name, final = next((n, call) for n, call in act.calls.items() if n != program.RELEASE and not call.reversible)
+    finals = (each for each in act.calls.items() if each[0] != program.RELEASE and each[1].own)
+    name, final = next((each for each in finals if not each[1].reversible), (None, None))
+    if final is None:
+        return  # a message, or something new: whatever was there is as it was
     step = next((each for each in decl.steps if each.label.text == name), None)
     place = decl.operation if step is None else step.operation
     said = f"`{final.operation}`" if step is None else f"step `{step.label.text}`"

@@ -144,7 +144,9 @@ CODES: tuple[Code, ...] = (
         title="unknown operation",
         explanation=(
             "The connector declares each write it can do on a resource, by name. There is no general write: an "
-            "operation that is not declared does not exist."
+            "operation that is not declared does not exist.\n\n"
+            "It is written `source.operation`, or `source.resource.operation` where several resources of a source have "
+            "one of that name."
         ),
         wrong=tidy(("act disable with directory.update", "act disable with directory.updat")),
         right=TIDY,
@@ -154,7 +156,8 @@ CODES: tuple[Code, ...] = (
         title="an operation of another resource",
         explanation=(
             "An act changes the objects that were proposed, so its operation must belong to the resource that the "
-            "proposal's inventory reads."
+            "proposal's inventory reads. An operation of another resource may only make something new, such as a "
+            "message or a snapshot: whatever is already there was proposed by nobody."
         ),
         wrong=tidy(
             ("act disable with directory.update(id: a.id, locked: true)", "act disable with vcs.delete(name: a.id)")
