@@ -134,7 +134,7 @@ def test_a_released_object_is_not_taken_to_fulfil_the_rule():
         ("a.owner is absent and not (a.locked or a.protected is absent)", (WARN, LOCK, DELETE), True),
         ("not a.locked and a.owner is absent", (WARN, LOCK, LET_GO), True),
         ("not a.locked and a.owner is absent", (WARN, LOCK), False),
-        ("(not a.locked or a.team == \"x\") and a.owner is absent", (WARN, LOCK, DELETE), False),
+        ('(not a.locked or a.team == "x") and a.owner is absent', (WARN, LOCK, DELETE), False),
         ("a.owner is absent", (WARN, LOCK, DELETE, LET_GO), False),
     ],
 )

@@ -248,6 +248,17 @@ MESSAGES = Resource(
             idempotency=Idempotency.NONE,
             reversible=False,
         ),
+        "send": Operation(
+            name="send",
+            parameters={
+                "to": Parameter(_always(TEXT)),
+                "template": Parameter(_always(TEXT), among=("to-be-locked",)),
+                "about": Parameter(_maybe(TEXT), required=False),
+            },
+            effect=Effect.CREATE,
+            idempotency=Idempotency.NONE,
+            reversible=False,
+        ),
     },
 )
 

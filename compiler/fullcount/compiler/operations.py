@@ -248,11 +248,31 @@ def _argument(
         return None
     if not _may_be_absent(parameter) and not checker.said_absent(typed, argument.value, env, f"`{operation.name}`"):
         return None
-    return typed.expr
+    return typed.expr if _among(argument, operation, parameter, typed.expr, sink) else None
 
 
 def _may_be_absent(parameter: Parameter) -> bool:
     return parameter.type.optional
+
+
+def _among(
+    argument: tree.Argument, operation: Operation, parameter: Parameter, value: ir.Expr, sink: Diagnostics
+) -> bool:
+    """Whether a parameter that takes a few texts alone is given one of them, written out; if not, that is reported."""
+    written = value.value if isinstance(value, ir.Const) else None
+    if len(parameter.among) == 0 or written in parameter.among:
+        return True
+    what = f"`{argument.name.text}` of `{operation.name}`"
+    known = "write one of " + ", ".join(f'`"{each}"`' for each in parameter.among)
+    error(
+        sink,
+        "FC125",
+        f"{what} is none of what the source has" if isinstance(written, str) else f"{what} must be written out",
+        argument.value.span,
+        why="that it is not there would be found out when it is needed",
+        help=did_you_mean(written, parameter.among, "values") if isinstance(written, str) else known,
+    )
+    return False
 
 
 def _own_key(

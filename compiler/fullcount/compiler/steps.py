@@ -223,7 +223,9 @@ def _stays_in(
     """Whether an object still qualifies by what the step itself sets, as far as that can be said."""
     if proposal is None or not call.own:
         return True
-    name = taken_out_by(proposal, {name: value for name, value in call.arguments.items() if isinstance(value, ir.Const)})
+    name = taken_out_by(
+        proposal, {name: value for name, value in call.arguments.items() if isinstance(value, ir.Const)}
+    )
     if name is None:
         return True
     argument = next(each for each in step.operation.arguments if each.name.text == name)
@@ -247,7 +249,7 @@ def taken_out_by(proposal: program.Proposal, written: Mapping[str, ir.Const]) ->
     read = facts.fields_read(proposal.where).get(proposal.inventory, frozenset())
     unknown = Cell(FieldState.NOT_REQUESTED, None)
     for name, value in written.items():
-        row = {each: unknown for each in read} | {name: present(value.value)}
+        row = dict.fromkeys(read, unknown) | {name: present(value.value)}
         for part in facts.conjuncts(proposal.where):
             if _is_of_the_object(part) and compile_truth(part, Bindings({}, 0))({proposal.row: row}, NOWHERE) is False:
                 return name

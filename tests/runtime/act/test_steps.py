@@ -207,8 +207,8 @@ async def test_each_step_comes_after_its_time_and_the_deletion_ends_the_clock(ni
     nights.verified()
 
 
-async def test_what_came_to_its_last_step_is_kept_as_finished_and_never_released(tmp_path):
-    """The last step may well be why it no longer qualifies; letting it go would take that step back."""
+async def test_what_came_to_its_last_step_is_kept_as_finished_until_it_no_longer_qualifies(tmp_path):
+    """Then it is released like any other: what was done to it is no longer meant. The others stay as they are."""
     world = Orphans()
     nights = Nights(tmp_path, world, steps=steps_of(world)[:2])
     await nights.pass_()
@@ -220,8 +220,28 @@ async def test_what_came_to_its_last_step_is_kept_as_finished_and_never_released
     assert [group.reason for group in plan.document.kept] == ["selected, every step is done"]
     nights.world.account_table.change("a1", owner="p1")
     plan = await nights.plan()
-    assert due(plan) == {}
+    assert due(plan) == {"a1": RELEASE}
+    assert figures(await nights.apply(nights.approve(plan))) == {"done": 1}
+    assert nights.world.account_table.objects["a1",]["locked"] is False
     assert nights.stands == {"a2": "lock", "a3": "lock"}
+    assert due(await nights.plan()) == {}
+    nights.verified()
+
+
+@pytest.mark.parametrize("release", [True, False])
+async def test_what_a_last_step_deleted_is_not_released_whatever_stands_there_by_then(tmp_path, release):
+    """A deletion is the end, also where the source still lists the object; and so is the end without a release."""
+    world = Orphans()
+    steps = steps_of(world) if release else steps_of(world)[:2]
+    nights = Nights(tmp_path, world, steps=steps, release=release)
+    before = dict(world.account_table.objects["a1",])
+    for _ in range(3):
+        await nights.pass_()
+        nights.later(days=14)
+    world.account_table.put(before | {"owner": "p1"})
+    plan = await nights.plan()
+    assert due(plan) == {}
+    assert ("a1",) in [each.key for each in plan.document.clocks.ended]
     nights.verified()
 
 

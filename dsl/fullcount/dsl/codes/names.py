@@ -8,6 +8,11 @@ from fullcount.dsl.diagnostics import Severity
 
 _PARAM = ("  inventory accounts", "  param idle: duration = 90d\n\n  inventory accounts")
 
+_UNDONE = """\
+act disable with directory.update(id: a.id, locked: true) {
+    undo directory.update(id: a.id, locked: false)
+  }"""
+
 CODES: tuple[Code, ...] = (
     Code(
         id="FC101",
@@ -261,5 +266,15 @@ CODES: tuple[Code, ...] = (
         ),
         wrong="# nothing here yet\n",
         right=TIDY,
+    ),
+    Code(
+        id="FC125",
+        title="a value that the source does not have",
+        explanation=(
+            "Some parameters take one of a few texts that the source itself declares, such as the templates of "
+            "`mail.send`. They are written out, so that a missing one is found by `check` and not by the act."
+        ),
+        wrong=tidy((_UNDONE, 'act disable with mail.send(to: a.team, template: "to-be-lockd")')),
+        right=tidy((_UNDONE, 'act disable with mail.send(to: a.team, template: "to-be-locked")')),
     ),
 )

@@ -43,7 +43,9 @@ workflow retire_volumes {
 """,
     "}\n",
 )
-_UNLOCKED = ruled(f"not a.locked and {WHERE}").replace("last_login: timestamp? }", "last_login: timestamp?, locked: bool }")
+_UNLOCKED = ruled(f"not a.locked and {WHERE}").replace(
+    "last_login: timestamp? }", "last_login: timestamp?, locked: bool }"
+)
 
 CODES: tuple[Code, ...] = (
     Code(

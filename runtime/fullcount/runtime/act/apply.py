@@ -247,6 +247,9 @@ class _Applying:
             found = await self._recheck(item.planned)
         if found.outcome is not Standing.STILL_TRUE:
             return Left(_left(item, found), recorded=found.answered)
+        another = self._another_version(item, found)
+        if another is not None:
+            return another
         arguments = self._calls.of(item.row).arguments(item.planned, found.cells)
         if isinstance(arguments, Finding):
             return Left(OutcomeEntry(item.row.key, Outcome.REFUSED, arguments.code, arguments.message))
@@ -259,6 +262,18 @@ class _Applying:
             return None  # what was meant before was held against its clock then
         why = self.context.store.step_in_the_way(self.context.plan.document.plan_id, item.row.key)
         return None if why is None else Left(OutcomeEntry(item.row.key, Outcome.CHANGED, STEP_MOVED_ON, why))
+
+    def _another_version(self, item: Item, found: Recheck) -> Left | None:
+        """Whether an object whose clock is bound to its version was changed since the plan."""
+        base = self.context.workflow.inventories[self.proposal.inventory]
+        name = base.version
+        if item.row.step is None or lets_go(item.row) or base.incarnation is not None or name is None:
+            return None
+        now = found.cells.get(name)
+        if now is not None and now.value is not None and now == item.planned.cells.get(name):
+            return None
+        why = f"`{name}` is another one than its clock runs for, so step `{item.row.step.label}` is not due"
+        return Left(OutcomeEntry(item.row.key, Outcome.CHANGED, STEP_MOVED_ON, why))
 
 
 def _left(item: Item, found: Recheck) -> OutcomeEntry:

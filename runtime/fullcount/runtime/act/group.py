@@ -199,7 +199,9 @@ class GroupRunner:
                 due = again
             call = self._call(due, entry.idempotency_key)
             try:
-                result = await perform_guarded(self.actors.of(due.item.row), call, self.watch.inputs(key, acts, due.seen))
+                result = await perform_guarded(
+                    self.actors.of(due.item.row), call, self.watch.inputs(key, acts, due.seen)
+                )
             except SourceError as error:
                 result = ActResult(Outcome.UNKNOWN, ActReason.OUTCOME_UNKNOWN, str(error.reason.code))
         if isinstance(result, Finding):

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fullcount.compiler.program import Act, Inventory, OperationCall, Proposal
-from fullcount.runtime.act.aftermath import Aftereffect, aftermath
 from fullcount.runtime.act.actors import Actors, NotOpenError, opened, sources_of_rows
+from fullcount.runtime.act.aftermath import Aftereffect, aftermath
 from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.context import ApplyContext, ApplyReport
 from fullcount.runtime.act.ending import Ended, as_error, as_invalid, counted, finding_of, report_of, row_outcomes
@@ -157,7 +157,9 @@ class _Undoing:
         done = _done(context)
         self._entries = {entry.object_key: entry for entry in done}
         items = items_of(context, self._base)
-        resolved = await resolve(context.store.open_intents(plan_id, kind=ActKind.UNDO), items, self._calls, self.actors)
+        resolved = await resolve(
+            context.store.open_intents(plan_id, kind=ActKind.UNDO), items, self._calls, self.actors
+        )
         for at in range(0, len(resolved.outcomes), GROUP_LIMIT):
             part = resolved.outcomes[at : at + GROUP_LIMIT]
             context.store.record_outcomes(plan_id, self.run_id, self.fence, part, kind=ActKind.UNDO)

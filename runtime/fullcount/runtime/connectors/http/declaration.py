@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 from pydantic import BaseModel
@@ -81,7 +82,11 @@ def _resource(source: str, name: str, dialect: Dialect, settings: HttpResource) 
 
 
 def _operation(name: str, resource: HttpResource, settings: HttpOperation) -> Operation:
-    parameters = {field: Parameter(resource.fields[field].type, key=field) for field in resource.key}
+    keys = resource.key
+    if settings.effect is Effect.CREATE:
+        said = settings.path + json.dumps(settings.body)
+        keys = [field for field in keys if f"{{{field}}}" in said]  # without any, the source gives what is new its key
+    parameters = {field: Parameter(resource.fields[field].type, key=field) for field in keys}
     parameters |= {parameter: Parameter(type_) for parameter, type_ in settings.parameters.items()}
     undone = any(name in other.undoes for other in resource.operations.values())
     reversible = settings.reversible
