@@ -41,6 +41,12 @@ def steps(*written: str, text: str = PLAIN) -> str:
         ((WARN, "lock: directory.update(id: a.id, locked: true) after 0d"), "FC552", "after 0d"),
         ((f"{WARN} after 0d", LOCK), "FC552", "after 0d"),
         ((WARN, LOCK, f"{LET_GO} after 3d"), "FC553", "after 3d"),
+        ((WARN, LOCK, f"{LET_GO} every 1h, 3 times"), "FC553", "every 1h, 3 times"),
+        ((f"{WARN} every 0h, 3 times", LOCK), "FC552", "every 0h, 3 times"),
+        ((f"{WARN} every 1h, 0 times", LOCK), "FC558", "every 1h, 0 times"),
+        ((f"{WARN} every 1h, 1 times", LOCK), "FC558", "every 1h, 1 times"),
+        ((f"{WARN} every 1h, 101 times", LOCK), "FC558", "every 1h, 101 times"),
+        ((WARN, DELETE.replace("after 7d", "every 7d, 2 times")), "FC555", "delete"),
         ((WARN, LOCK, f"{LET_GO} {UNDO}"), "FC553", "directory.update(id: a.id, locked: false)"),
         ((WARN, LOCK, LET_GO, LET_GO), "FC101", "release"),
         ((WARN, LOCK, LOCK), "FC101", "lock"),
@@ -185,6 +191,18 @@ def test_the_first_step_may_wait_and_names_are_free():
         steps("stop: directory.update(id: a.id, locked: true) after 3d", "undo: directory.delete(id: a.id) after 7d")
     )
     assert [(step.label, step.after) for step in checked.acts[0].steps] == [("stop", 3 * DAY), ("undo", 7 * DAY)]
+
+
+def test_a_step_that_is_repeated_is_so_many_steps():
+    """Each has a name and a clock of its own, so that none is ever done twice or left out."""
+    checked = workflow(steps(WARN, f"{TELL.replace('warn', 'nag')} every 2h, 3 times", LOCK))
+    assert [(step.label, step.after) for step in checked.acts[0].steps] == [
+        ("warn", 0),
+        ("nag", DAY // 12),
+        ("nag 2", DAY // 12),
+        ("nag 3", DAY // 12),
+        ("lock", 14 * DAY),
+    ]
 
 
 def test_the_graph_says_the_steps_of_an_act():

@@ -22,7 +22,8 @@ CHAINS = {
     "policy_02_unattached_volumes": {"mark": 0, "delete": 30 * 24},
     "policy_09_elastic_addresses": {"mark": 0, "give_back": 7 * 24},
     "policy_12_idle_databases": {
-        "warn": 0, "remind": 7 * 24, "stop": 13 * 24, "nag_1": 13 * 24 + 1, "nag_2": 13 * 24 + 12, "delete": 14 * 24,
+        "warn": 0, "remind": 7 * 24, "stop": 13 * 24,
+        **{"nag" if n == 1 else f"nag {n}": 13 * 24 + n for n in range(1, 24)}, "delete": 14 * 24,
     },
     "retire_volumes": {"warn": 0, "backup": 14 * 24, "delete": 21 * 24},
 }  # fmt: skip

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
+from typing import Final
 
 from fullcount.compiler import ir, program
 from fullcount.compiler.environment import Env
@@ -24,6 +25,8 @@ from fullcount.compiler.values import Cell, FieldState, present
 from fullcount.dsl import tree
 from fullcount.dsl.diagnostics import Diagnostics, Label
 
+MOST_TIMES: Final = 100
+"""How often one step may be repeated; whoever is told more often than that will not listen."""
 WHY_A_CLOCK = "the next night would take the next step, whoever still needed the time between the two"
 
 
@@ -59,11 +62,18 @@ def check_steps(
     if not all(holds) or len(checked) < len(graduated) or (release is not None and let_go is None):
         return None
     made = [
-        program.Step(step.label.text, *each, 0 if step.after is None else step.after)
+        program.Step(label, *each, 0 if step.after is None else step.after)
         for step, each in zip(graduated, calls, strict=True)
         if each is not None
+        for label in _labels(step)
     ]
     return program.Calls(steps=tuple(made), release=None if let_go is None else let_go[0])
+
+
+def _labels(step: tree.StepDecl) -> tuple[str, ...]:
+    """Return the names of the steps that one stands for: `nag`, `nag 2`, `nag 3`."""
+    name = step.label.text
+    return (name, *(f"{name} {number}" for number in range(2, 1 if step.times is None else step.times + 1)))
 
 
 def refuse_strays(decl: tree.ActDecl, sink: Diagnostics) -> bool:
@@ -134,6 +144,18 @@ def _clock(step: tree.StepDecl, *, first: bool, sink: Diagnostics) -> bool:
             help="leave `after` out of the first step" if first else "write how long: `after 14d`",
         )
         return False
+    if step.times is not None and not 2 <= step.times <= MOST_TIMES:
+        error(
+            sink,
+            "FC558",
+            f"step `{step.label.text}` is repeated {step.times} times",
+            step.after_span if step.after_span is not None else step.span,
+            why="a step that comes once is said by `after`"
+            if step.times < 2
+            else f"more than {MOST_TIMES} times are a schedule, and no step on the way to another one",
+            help="write `after` and the time" if step.times < 2 else "let it come less often",
+        )
+        return False
     return True
 
 
@@ -192,7 +214,8 @@ def _deletions(
     """Report what comes after a deletion, and a release that is one."""
     holds = True
     deleting = [step for step, call in checked if call.deletes]
-    for step, after in pairwise(steps):
+    in_turn = [each for written in steps for each in [written] * (1 if written.times is None else 2)]
+    for step, after in pairwise(in_turn):
         if step in deleting:
             error(
                 sink,

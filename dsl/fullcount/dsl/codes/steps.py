@@ -132,4 +132,15 @@ CODES: tuple[Code, ...] = (
         wrong=_steps(_NOTE, f"{_LOCK} after 14d", f"{_DELETE} after 30d", text=_UNLOCKED),
         right=_RIGHT,
     ),
+    Code(
+        id="FC558",
+        title="a step that is repeated once, or without end",
+        explanation=(
+            "`nag: … every 2h, 11 times` stands for eleven steps, `nag` to `nag 11`, each two hours after the one "
+            "before it: every one of them is planned, approved and rechecked by itself. It is for reminders on the "
+            "way to another step, from 2 to 100 of them."
+        ),
+        wrong=_steps(f"{_NOTE} every 1d, 1 times", f"{_LOCK} after 14d"),
+        right=_steps(f"{_NOTE} every 1d, 13 times", f"{_LOCK} after 1d"),
+    ),
 )

@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from fullcount.compiler.program import OperationCall
+from fullcount.runtime.act.calls import step_of
 from fullcount.runtime.act.context import ApplyContext
 from fullcount.runtime.connectors.base import TARGET_FACTS, SourceActor, SourceError
 from fullcount.runtime.plan.document import PlanRow
@@ -44,11 +45,6 @@ class Actors:
             except SourceError as error:
                 raise NotOpenError(source, error) from error
         return facts_of(found)
-
-
-def step_of(row: PlanRow) -> str | None:
-    """Return the name of the step that a row lists; None where the act has one operation."""
-    return None if row.step is None else row.step.label
 
 
 def sources_of_rows(calls: Mapping[str | None, OperationCall], rows: Sequence[PlanRow]) -> tuple[str, ...]:

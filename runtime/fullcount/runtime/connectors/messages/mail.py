@@ -26,7 +26,6 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_vali
 from fullcount.compiler.catalog import Resource
 from fullcount.runtime.connectors.base import ActCall, SourceActor, SourceReader
 from fullcount.runtime.connectors.messages.source import Messenger, NothingToRead, messages, text
-from fullcount.runtime.notify.sending import NotSent, mail
 from fullcount.runtime.text import plain
 from fullcount.runtime.workspace.errors import SettingError
 from fullcount.runtime.workspace.notifiers import ADDRESS, SmtpConfig
@@ -123,6 +122,8 @@ def _facts(settings: MailSource) -> dict[str, str]:
 
 
 def _send(settings: MailSource, call: ActCall, at: datetime) -> None:
+    from fullcount.runtime.notify.sending import NotSent, mail
+
     given = {name: str(value) for name, value in call.arguments.items()}
     to = given["to"]
     if len(to) > _LONGEST or re.fullmatch(ADDRESS, to) is None:

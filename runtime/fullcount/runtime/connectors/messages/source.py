@@ -28,8 +28,9 @@ from fullcount.runtime.connectors.base import (
 )
 from fullcount.runtime.evidence.codes import ActReason, Reason
 from fullcount.runtime.evidence.envelope import Incompleteness
-from fullcount.runtime.notify.sending import NotSent
 from fullcount.runtime.workspace.errors import WorkspaceError
+
+# what sends is imported by what sends: `check` imports this module for what it declares
 
 Send = Callable[[ActCall, datetime], None]
 """Send the message of a call and return once it was taken. Blocks. Raises `NotSent`, `WorkspaceError` for a secret."""
@@ -107,6 +108,8 @@ class Messenger:
 
     async def perform(self, call: ActCall) -> ActResult:
         """See `SourceActor.perform`."""
+        from fullcount.runtime.notify.sending import NotSent
+
         try:
             await asyncio.to_thread(self._send, call, datetime.now(UTC))
         except NotSent as error:

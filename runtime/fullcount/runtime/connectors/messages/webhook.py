@@ -19,7 +19,6 @@ from pydantic import BaseModel
 from fullcount.compiler.catalog import Resource
 from fullcount.runtime.connectors.base import ActCall, SourceActor, SourceReader
 from fullcount.runtime.connectors.messages.source import Messenger, NothingToRead, messages, text
-from fullcount.runtime.notify.sending import post
 from fullcount.runtime.workspace.notifiers import HookConfig
 
 
@@ -54,6 +53,8 @@ class WebhookConnector:
         settings = _settings(config)
 
         def send(call: ActCall, at: datetime) -> None:
+            from fullcount.runtime.notify.sending import post
+
             post(settings, call.idempotency_key, {name: str(value) for name, value in call.arguments.items()}, at)
 
         return Messenger(_facts(settings), send)
