@@ -1,6 +1,6 @@
 """Every policy of the corpus is one readable workflow: in its layout, without a finding, and held by its own tests.
 
-The workflows stand in `corpus/`, with the sources that they expect in `corpus/fullcount.toml`: `p…` say what users of
+The workflows stand in `corpus/policies/`, their sources in its `fullcount.toml`: `p…` say what users of
 other tools automate, `j…` the twelve nightly jobs. The number is the policy's in the list that they were taken from.
 """
 
@@ -19,7 +19,7 @@ from fullcount.runtime.trials.session import Asked, run_tests
 from fullcount.runtime.workflow_files import compile_file
 from fullcount.runtime.workspace import Workspace
 
-CORPUS = Path(__file__).parent / "corpus"
+CORPUS = Path(__file__).parent / "corpus" / "policies"
 FILES = sorted(each for each in CORPUS.glob("*.fcw") if each.name != "protect.fcw")
 
 pytestmark = pytest.mark.requirement("R44")
