@@ -114,6 +114,29 @@ def test_count_claim_names_what_it_agrees_with():
 
 
 @pytest.mark.parametrize(
+    ("across", "expected"),
+    [
+        ('region in ["a", "b"]', '[PartitionDecl(name=region, values=["a", "b"], listed=None)]'),
+        ("account in b.id", "[PartitionDecl(name=account, values=None, listed=b.id)]"),
+        ("x in [], y in b.id", "[PartitionDecl(name=x, values=[], listed=None), PartitionDecl(name=y, "),
+    ],
+)
+def test_parts_are_read_as(across: str, expected: str):
+    """Values that are written out, or a field of another inventory."""
+    (built,) = workflow(f"inventory i from s.r across {across} {{ key id fields {{ id: text }} }}").inventories
+    assert expected in shape(built.across)
+
+
+@pytest.mark.parametrize(
+    "across", ["", "region", "region == 1", "region in", 'region in "a"', 'in ["a"]', 'a in ["b"] across c in ["d"]']
+)
+def test_parts_in_any_other_form_are_refused(across: str):
+    """A part that can't be read would not be read."""
+    found = codes(f"workflow w {{ inventory i from s.r across {across} {{ key id }} }}")
+    assert len(found) > 0
+
+
+@pytest.mark.parametrize(
     ("clause", "expected"),
     [
         ("limit 0", "LimitDecl(count=0, percent=None)"),
@@ -125,6 +148,7 @@ def test_count_claim_names_what_it_agrees_with():
             "keep at least 3 per a.x newest by a.y else a.z",
             "KeepDecl(count=3, per=a.x, order='newest', by=(else a.y a.z))",
         ),
+        ("bounded limit 5", "bounded=BoundedDecl()"),
         ("keep at least 1 oldest by a.y show a.x", "KeepDecl(count=1, per=None, order='oldest', by=a.y)"),
         ("keep at least 1 newest by a.y keep at least 2 per a.x oldest by a.y", "KeepDecl(count=2, per=a.x, "),
     ],
@@ -143,6 +167,14 @@ def test_clause_of_a_proposal_is_read_as(clause: str, expected: str):
             "QuorumDecl(count=1, role='b', not_by_author=False)]",
         ),
         ('expires after 3d, 1 of role "a"', f"expires={3 * DAY}"),
+        (
+            'automatically when reversible and count <= 5, otherwise 1 of role "a"',
+            "automatic=AutomaticDecl(count=5, percent=None, reversible=True)",
+        ),
+        (
+            'automatically when percent <= 0.5%, otherwise 1 of role "a", 1 of role "b"',
+            "automatic=AutomaticDecl(count=None, percent=0.5, reversible=False)",
+        ),
     ],
 )
 def test_approval_is_read_as(rules: str, expected: str):
@@ -343,6 +375,8 @@ def test_type_that_is_no_record_has_no_fields():
         (PROPOSE.format("keep at least 5% newest by a.x"), "a whole number"),
         (PROPOSE.format("keep at least 5d newest by a.x"), "a whole number"),
         (APPROVE.format('5% of role "r"'), "a whole number"),
+        (APPROVE.format('automatically when count <= 5%, otherwise 1 of role "r"'), "a whole number"),
+        (APPROVE.format('automatically when percent <= 5, otherwise 1 of role "r"'), "a percentage"),
         (APPROVE.format('1 of role "r", expires after 3'), "a duration"),
         (ACT.format("rate 5% per second"), "a whole number"),
         (ACT.format("concurrency 4s"), "a whole number"),
@@ -358,6 +392,28 @@ def test_amount_of_the_wrong_kind_is_refused(text: str, wanted: str):
     (found,) = findings(_in_workflow(text))
     assert found.code == "FC022"
     assert wanted in found.message
+
+
+@pytest.mark.parametrize(
+    ("rules", "code"),
+    [
+        ('automatically when reversible, 1 of role "a"', "FC026"),
+        ('otherwise 1 of role "a"', "FC026"),
+        ('1 of role "a", automatically when reversible', "FC026"),
+        ('automatically when reversible, otherwise 1 of role "a", otherwise 1 of role "b"', "FC026"),
+        ("automatically when reversible", "FC004"),
+        ('automatically when reversible and reversible, otherwise 1 of role "a"', "FC003"),
+        ('automatically when count <= 5 and count <= 6, otherwise 1 of role "a"', "FC003"),
+        ('automatically when count < 5, otherwise 1 of role "a"', "FC001"),
+        ('automatically when count <= 5 or reversible, otherwise 1 of role "a"', "FC001"),
+        ('automatically when not reversible, otherwise 1 of role "a"', "FC001"),
+        ('automatically, otherwise 1 of role "a"', "FC001"),
+        ('automatically when reversible, otherwise 1 of role "a", automatically when count <= 5', "FC003"),
+    ],
+)
+def test_automatic_approval_in_any_other_form_is_refused(rules: str, code: str):
+    """Who is asked otherwise is said, once and right behind the conditions, and these are the few that there are."""
+    assert code in codes(_in_workflow(APPROVE.format(rules)))
 
 
 # ---------------------------------------------------------------------------------------------- unknown

@@ -196,7 +196,74 @@ VOLUMES = Resource(
     },
 )
 
-EXAMPLE_RESOURCES = (ACCOUNTS, EMPLOYEES, HEADCOUNT, BRANCHES, LOGINS, TICKETS, VOLUMES)
+REGION = _always(TEXT)
+
+FLEET_VOLUMES = Resource(
+    source="fleet",
+    name="volumes",
+    fields={
+        "region": REGION,
+        "id": _always(TEXT),
+        "owner": _maybe(TEXT),
+        "attached": _always(BOOL),
+        "created": _always(TIMESTAMP),
+    },
+    key=("region", "id"),
+    consistency=Consistency.PINNED,
+    visibility=Visibility.VOUCHED,
+    operations={
+        "delete": Operation(
+            name="delete",
+            parameters={"region": Parameter(REGION, key="region"), "id": Parameter(_always(TEXT), key="id")},
+            effect=Effect.DELETE,
+            idempotency=Idempotency.PRECONDITION,
+            reversible=False,
+        ),
+    },
+    partitions={"region": REGION},
+)
+
+FLEET_DISKS = Resource(
+    source="fleet",
+    name="disks",
+    fields={"id": _always(TEXT), "attached": _always(BOOL), "created": _always(TIMESTAMP)},
+    key=("id",),
+    consistency=Consistency.PINNED,
+    visibility=Visibility.VOUCHED,
+    operations={
+        "delete": Operation(
+            name="delete",
+            parameters={"id": Parameter(_always(TEXT), key="id")},
+            effect=Effect.DELETE,
+            idempotency=Idempotency.PRECONDITION,
+            reversible=False,
+        ),
+    },
+    partitions={"region": REGION},
+)
+
+FLEET_REGIONS = Resource(
+    source="fleet",
+    name="regions",
+    fields={"name": _always(TEXT), "opted_in": _always(BOOL), "parent": _maybe(TEXT)},
+    key=("name",),
+    consistency=Consistency.PINNED,
+    visibility=Visibility.VOUCHED,
+)
+
+FLEET_IMAGES = Resource(
+    source="fleet",
+    name="images",
+    fields={"region": REGION, "account": REGION, "id": _always(TEXT), "volume": _always(TEXT)},
+    key=("region", "account", "id"),
+    consistency=Consistency.PINNED,
+    visibility=Visibility.VOUCHED,
+    partitions={"region": REGION, "account": REGION},
+)
+
+FLEET = (FLEET_VOLUMES, FLEET_DISKS, FLEET_REGIONS, FLEET_IMAGES)
+
+EXAMPLE_RESOURCES = (ACCOUNTS, EMPLOYEES, HEADCOUNT, BRANCHES, LOGINS, TICKETS, VOLUMES, *FLEET)
 
 
 def catalog_of(*resources: Resource) -> StaticCatalog:
@@ -204,7 +271,7 @@ def catalog_of(*resources: Resource) -> StaticCatalog:
     by_source: dict[str, dict[str, Resource]] = {}
     for resource in resources:
         by_source.setdefault(resource.source, {})[resource.name] = resource
-    return StaticCatalog(by_source, lists=("exemptions",), role_names=("iam-admin", "ops", "platform"))
+    return StaticCatalog(by_source, ("exemptions",), ("iam-admin", "ops", "platform"), automatic=10)
 
 
 EXAMPLE = catalog_of(*EXAMPLE_RESOURCES)

@@ -62,7 +62,10 @@ amounts = st.one_of(
 )
 literals = amounts | _literal("text", texts) | _literal("bool", st.booleans())
 references = st.builds(lambda head, rest: tree.Reference((head, *rest), NOWHERE), bindings, st.lists(names, max_size=2))
-leaves = literals | references | st.just(tree.Now(NOWHERE))
+list_files = st.builds(
+    lambda p, c, e: tree.ListFile(p, c, e, NOWHERE, NOWHERE), texts, st.none() | texts, st.booleans()
+)
+leaves = literals | references | list_files | st.just(tree.Now(NOWHERE))
 
 
 def _larger(inner: st.SearchStrategy[tree.Expr]) -> st.SearchStrategy[tree.Expr]:
@@ -158,8 +161,16 @@ schedules = st.builds(
     _optional(durations),
 )
 params = st.builds(lambda n, t, d: tree.ParamDecl(n, t, d, NOWHERE), bindings, types, _optional(expressions))
+partitions = st.builds(
+    lambda n, values, listed: tree.PartitionDecl(n, values, None if values is not None else listed, NOWHERE),
+    names,
+    _optional(st.lists(leaves, max_size=2).map(lambda items: tree.ListLiteral(tuple(items), NOWHERE))),
+    dotted,
+)
 inventories = st.builds(
-    lambda n, r, k, i, f, s, d, e: tree.InventoryDecl(n, r, tuple(k), i, tuple(f), s, d, tuple(e), NOWHERE, NOWHERE),
+    lambda n, r, k, i, f, s, d, e, a: tree.InventoryDecl(
+        n, r, tuple(k), i, tuple(f), s, d, tuple(e), NOWHERE, NOWHERE, tuple(a)
+    ),
     names,
     dotted,
     st.lists(names, min_size=1, max_size=3),
@@ -168,6 +179,7 @@ inventories = st.builds(
     _optional(conditions(expressions)),
     _optional(durations),
     st.lists(expressions, max_size=2),
+    st.lists(partitions, max_size=2),
 )
 
 
@@ -194,8 +206,17 @@ excepts = st.one_of(
     names.map(lambda n: tree.ExceptDecl(n, None, NOWHERE)),
     expressions.map(lambda e: tree.ExceptDecl(None, e, NOWHERE)),
 )
+keeps = st.builds(
+    lambda c, p, o, b: tree.KeepDecl(c, p, o, b, NOWHERE, NOWHERE),
+    counts,
+    _optional(expressions),
+    st.sampled_from(["newest", "oldest"]),
+    expressions,
+)
 proposals = st.builds(
-    lambda n, i, r, w, x, li, s: tree.ProposeDecl(n, i, r, w, tuple(x), li, tuple(s), NOWHERE, NOWHERE),
+    lambda n, i, r, w, x, li, s, k, b: tree.ProposeDecl(
+        n, i, r, w, tuple(x), li, tuple(s), NOWHERE, NOWHERE, keeps=tuple(k), bounded=b
+    ),
     names,
     names,
     bindings,
@@ -203,13 +224,19 @@ proposals = st.builds(
     st.lists(excepts, max_size=2),
     _optional(_halves.map(lambda both: tree.LimitDecl(*both, NOWHERE))),
     st.lists(expressions, max_size=4),
+    st.lists(keeps, max_size=2),
+    _optional(st.just(tree.BoundedDecl(NOWHERE))),
 )
 quorums = st.builds(lambda c, r, n: tree.QuorumDecl(c, r, n, NOWHERE), counts, texts, st.booleans())
+automatics = st.builds(
+    lambda c, p, r: tree.AutomaticDecl(c, p, r, NOWHERE), _optional(counts), _optional(percents), st.booleans()
+).filter(lambda each: each.reversible or (each.count, each.percent) != (None, None))
 approvals = st.builds(
-    lambda p, q, e: tree.ApproveDecl(p, tuple(q), e, NOWHERE),
+    lambda p, q, e, a: tree.ApproveDecl(p, tuple(q), e, NOWHERE, a),
     names,
     st.lists(quorums, min_size=1, max_size=3),
     _optional(durations),
+    _optional(automatics),
 )
 operations = st.builds(
     lambda o, a: tree.OperationCall(o, tuple(a), NOWHERE),

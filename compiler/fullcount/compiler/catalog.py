@@ -83,6 +83,8 @@ class Resource:
     lookup_fields: frozenset[str] = frozenset()
     operations: Mapping[str, Operation] = field(default_factory=dict)
     counted: bool = False
+    partitions: Mapping[str, FieldType] = field(default_factory=dict)
+    """The parts that the source is read in, one scan each: `region`, `account`. Such a source has no other listing."""
 
 
 class Catalog(Protocol):
@@ -104,6 +106,10 @@ class Catalog(Protocol):
         """Return the names of the configured roles."""
         ...
 
+    def automatic_approval(self) -> int:
+        """Return how many objects a plan may have at most to be approved automatically; 0: no plan is."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class StaticCatalog:
@@ -112,6 +118,7 @@ class StaticCatalog:
     by_source: Mapping[str, Mapping[str, Resource]]
     lists: tuple[str, ...] = ()
     role_names: tuple[str, ...] = ()
+    automatic: int = 0
 
     def sources(self) -> Sequence[str]:
         """See `Catalog.sources`."""
@@ -128,3 +135,7 @@ class StaticCatalog:
     def roles(self) -> Sequence[str]:
         """See `Catalog.roles`."""
         return self.role_names
+
+    def automatic_approval(self) -> int:
+        """See `Catalog.automatic_approval`."""
+        return self.automatic

@@ -17,6 +17,7 @@ from fullcount.compiler.floors import check_keep
 from fullcount.compiler.inventories import check_recreation
 from fullcount.compiler.names import BoundInventory
 from fullcount.compiler.operations import Target, check_act_calls
+from fullcount.compiler.partitions import check_partitions, check_place, consistency_of
 from fullcount.compiler.polarity import Polarity
 from fullcount.compiler.presence import facts_when
 from fullcount.compiler.report import error, near, warning
@@ -68,6 +69,7 @@ def check_inventory(checker: Checker, bound: BoundInventory) -> program.Inventor
             decl.head_span,
             help="write `deadline 10m`, or remove it",
         )
+    across = check_partitions(decl, resource, checker.context)
     return program.Inventory(
         name=bound.name,
         source=resource.source,
@@ -79,9 +81,10 @@ def check_inventory(checker: Checker, bound: BoundInventory) -> program.Inventor
         scope=bound.scope,
         deadline=decl.deadline,
         expects=bound.expects,
-        consistency=resource.consistency,
+        consistency=consistency_of(decl, resource),
         lookup_fields=resource.lookup_fields,
         span=decl.span,
+        across=across,
     )
 
 
@@ -137,6 +140,7 @@ def check_proposal(
         where_text=_full_text(context, decl.where.span, (decl.where,), comments),
         span=decl.span,
         keeps=tuple(each for each in keeps if each is not None),
+        bounded=decl.bounded is not None,
     )
 
 
@@ -195,6 +199,7 @@ def check_act(
     if declared is None or base is None:
         return None
     check_recreation(base.decl, base.resource, decl, checker.context.sink)
+    check_place(base.decl, base.resource, decl, checker.context.sink)
     env = Env(Place.ARGUMENT, rows={declared.row.text: base}, polarity=Polarity.MIXED)
     env = replace(env, lenient=True) if proposal is None else env.knowing(facts_when(proposal.where, True))
     return check_act_calls(checker, decl, Target(base, declared.row.text), env)

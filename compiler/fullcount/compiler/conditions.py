@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from fullcount.compiler import ir
 from fullcount.compiler.environment import Env, Typed
+from fullcount.compiler.list_files import list_from_file
 from fullcount.compiler.polarity import Polarity
 from fullcount.compiler.presence import facts_when
 from fullcount.compiler.report import error, warning
@@ -117,6 +118,8 @@ def member(checker: Checker, node: tree.Binary, env: Env) -> ir.Expr | None:
     item = checker.required(node.left, env, user)
     if isinstance(node.right, tree.ListLiteral):
         collection: ir.Expr | None = list_constant(checker, node.right, env)
+    elif isinstance(node.right, tree.ListFile):
+        collection = None if item is None else list_from_file(checker, node.right, item.type, env)
     else:
         typed = checker.required(node.right, env, user)
         collection = None if typed is None else typed.expr

@@ -123,6 +123,8 @@ class Context:
     source: Source
     sink: Diagnostics
     sources: Mapping[str, Source]
+    lists: Mapping[tuple[str, str], Source] = field(default_factory=dict)
+    """The list files that could be read, by the name of the file that names them and the path that it writes."""
     inlined: dict[Span, Label] = field(default_factory=dict)
     """Uses of definitions that look into inventories, each with the place of its definition."""
 

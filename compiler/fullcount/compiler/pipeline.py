@@ -15,6 +15,8 @@ from dataclasses import dataclass
 
 from fullcount.compiler import program
 from fullcount.compiler.approvals import check_approvals, unique_acts, warn_one_approver
+from fullcount.compiler.automatic import check_automatic
+from fullcount.compiler.bounded import check_bounded
 from fullcount.compiler.canary import check_canary
 from fullcount.compiler.caps import act_of, acted_on, check_limit, check_pace
 from fullcount.compiler.catalog import Catalog
@@ -25,6 +27,7 @@ from fullcount.compiler.environment import Context
 from fullcount.compiler.expressions import Checker
 from fullcount.compiler.imports import Loader, gather, no_files
 from fullcount.compiler.library import Library, read_library
+from fullcount.compiler.list_files import gather_lists
 from fullcount.compiler.names import resolve_names, unique
 from fullcount.compiler.promises import read_promises
 from fullcount.compiler.protections import Protections, check_protections, protect_workflow, refuse_strays
@@ -72,7 +75,8 @@ def compile_source(
     # shared names: what this file and the files it imports declare for every workflow
     files = gather(source, file, loader, sink)
     library = read_library(files, sink)
-    check_definitions(library, catalog, files.sources, sink)
+    lists = gather_lists(files, loader, sink)
+    check_definitions(library, catalog, files.sources, lists, sink)
 
     # protections: what no workflow may take
     if protections is None:
@@ -82,7 +86,7 @@ def compile_source(
             if at.name not in protections.sources:
                 refuse_strays(imported, sink)
     made = [
-        compile_workflow(workflow, Surroundings(source, file.comments, files.sources, library, catalog), sink)
+        compile_workflow(workflow, Surroundings(source, file.comments, files.sources, lists, library, catalog), sink)
         for workflow in unique(file.workflows, "workflow", sink)
     ]
     found = allow(source, file.comments, sink)
@@ -100,11 +104,12 @@ def _program(
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Where a workflow stands: its file, the texts of all files, the names they share, and the workspace."""
+    """Where a workflow stands: its file, the texts of all files and lists, the names they share, the workspace."""
 
     source: Source
     comments: Sequence[tree.Comment]
     sources: Mapping[str, Source]
+    lists: Mapping[tuple[str, str], Source]
     library: Library
     catalog: Catalog
 
@@ -113,7 +118,7 @@ def compile_workflow(workflow: tree.Workflow, around: Surroundings, sink: Diagno
     """Compile one workflow; what did not check is missing from the result, and an error in the sink says so."""
     # names: what each name stands for
     names = resolve_names(workflow, around.catalog, around.library, sink)
-    context = Context(names, around.source, sink, around.sources)
+    context = Context(names, around.source, sink, around.sources, around.lists)
     checker = Checker(context)
 
     # types: every expression in its place
@@ -128,13 +133,15 @@ def compile_workflow(workflow: tree.Workflow, around: Surroundings, sink: Diagno
 
     # direction: which way each use of an inventory concludes
     proposals = {
-        name: infer_uses(proposal, names.proposals[name].inventory.span) for name, proposal in proposals.items()
+        name: infer_uses(proposal, names.proposals[name].inventory.span, inventories)
+        for name, proposal in proposals.items()
     }
 
     # requirements against promises: what each conclusion rests on
     promises = read_promises(names, sink)
-    for proposal in proposals.values():
+    for name, proposal in proposals.items():
         check_requirements(proposal, promises, context)
+        check_bounded(names.proposals[name], proposal, promises, context)
 
     # approval, blast radius, schedule
     approvals = check_approvals(names, sink)
@@ -153,6 +160,9 @@ def compile_workflow(workflow: tree.Workflow, around: Surroundings, sink: Diagno
         if calls is not None and windows is not None:
             acts.append(act_of(act_decl, *calls, windows, canary))
     schedule = None if workflow.schedule is None else check_schedule(workflow.schedule, sink)
+
+    for act in acts:
+        check_automatic(act, proposals.get(act.proposal), names, sink)
 
     # warnings; behind an error, what looks unused may only not have been looked at
     for act in acts:

@@ -36,6 +36,20 @@ class Schedule:
 
 
 @dataclass(frozen=True, slots=True)
+class Across:
+    """One way in which an inventory is split: by values that are written out, or by a field of another inventory.
+
+    Exactly one of `values` and `inventory` is set; `listed` is the field of that inventory which holds the values.
+    """
+
+    name: str
+    values: tuple[str, ...] | None
+    inventory: str | None
+    listed: str | None
+    span: Span = field(default=ir.NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Inventory:
     """One question put to a source. `fields` are the declared ones, key and incarnation among them.
 
@@ -56,6 +70,8 @@ class Inventory:
     consistency: Consistency
     lookup_fields: frozenset[str]
     span: Span = field(default=ir.NOWHERE, compare=False)
+    across: tuple[Across, ...] = ()
+    """The partitions that it is read in, one scan for each combination; complete only if every one of them is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +160,8 @@ class Proposal:
     span: Span = field(default=ir.NOWHERE, compare=False)
     protections: tuple[Protection, ...] = ()
     keeps: tuple[Keep, ...] = ()
+    bounded: bool = False
+    """Whether it takes what was found of an inventory that may not have been read to its end (requirement R22)."""
 
     @property
     def exemptions(self) -> tuple[ir.Expr, ...]:
@@ -167,12 +185,32 @@ class Quorum:
 
 
 @dataclass(frozen=True, slots=True)
+class Automatic:
+    """When a plan is approved without anyone being asked: all of this holds. A percentage is of the base inventory."""
+
+    count: int
+    percent: Decimal | None
+    reversible: bool
+    """Whether the rule says so itself; the act has to be reversible in any case."""
+
+    @property
+    def text(self) -> str:
+        """The conditions, as the language writes them."""
+        percent = () if self.percent is None else (f"percent <= {self.percent.normalize():f}%",)
+        return " and ".join((f"count <= {self.count}", *percent, *(("reversible",) if self.reversible else ())))
+
+
+@dataclass(frozen=True, slots=True)
 class Approval:
-    """Who must agree to a proposal, and how long an approval lives (microseconds)."""
+    """Who must agree to a proposal, and how long an approval lives (microseconds).
+
+    With `automatic`, the quorums are what holds where its conditions do not.
+    """
 
     proposal: str
     quorums: tuple[Quorum, ...]
     expires: int
+    automatic: Automatic | None = None
 
 
 @dataclass(frozen=True, slots=True)

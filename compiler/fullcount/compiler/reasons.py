@@ -18,10 +18,18 @@ from fullcount.compiler.program import Proposal, Use
 IN_GENERAL: dict[Direction, str] = {
     Direction.BASE: "its objects are what may be acted on, and the population of every percentage and sum: a row that"
     " was not returned would be missing from all of them",
+    Direction.BOUNDED: "only objects that were found are acted on, each by what is known of itself: rows that were not"
+    " returned could only add to them",
     Direction.WITNESS: "a row that was found proves it, and rows that were not returned could only add to that",
     Direction.ABSENCE: "rows that were not returned could turn the conclusion around",
 }
 """What each direction means of any use."""
+
+
+OF_PARTITIONS = (
+    "its rows name the parts that another inventory is read in: a part whose row was not returned is not read"
+)
+"""Why an inventory that names partitions is used in absence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +50,10 @@ def reasons(proposal: Proposal) -> tuple[tuple[Use, str], ...]:
     for exemption in proposal.excepts:
         if exemption.condition is not None:
             said.extend(_of(exemption.condition, _Stand(Polarity.NEGATIVE, exempts=True)))
-    if [each[:2] for each in said] == [(use.inventory, use.direction) for use in proposal.uses]:
-        return tuple((use, reason) for use, (_, _, reason) in zip(proposal.uses, said, strict=True))
+    written, partitions = proposal.uses[: len(said)], proposal.uses[len(said) :]
+    if [each[:2] for each in said] == [(use.inventory, use.direction) for use in written]:
+        explained = [(use, reason) for use, (_, _, reason) in zip(written, said, strict=True)]
+        return (*explained, *((use, OF_PARTITIONS) for use in partitions))
     return tuple((use, IN_GENERAL[use.direction]) for use in proposal.uses)
 
 
@@ -51,7 +61,8 @@ _Said = tuple[str, Direction, str]
 
 
 def _base(proposal: Proposal) -> _Said:
-    return proposal.inventory, Direction.BASE, IN_GENERAL[Direction.BASE]
+    direction = Direction.BOUNDED if proposal.bounded else Direction.BASE
+    return proposal.inventory, direction, IN_GENERAL[direction]
 
 
 def _of(expr: ir.Expr, stand: _Stand) -> Iterator[_Said]:

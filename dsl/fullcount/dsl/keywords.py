@@ -14,14 +14,14 @@ CLAUSES: Final[dict[str, tuple[str, ...]]] = {
     FILE: ("edition", "import", "record", "define", "protect", "workflow"),
     "workflow": ("describe", "owner", "schedule", "param", "inventory", "verify", "propose", "approve", "act"),
     "inventory": ("key", "incarnation", "fields", "scope", "deadline", "expect"),
-    "propose": ("where", "except", "keep", "limit", "show"),
+    "propose": ("bounded", "where", "except", "keep", "limit", "show"),
     "act": ("undo", "rate", "concurrency", "canary", "stop", "window"),
 }
 
 #: Blocks whose entries are separated by commas, with the words that an entry starts with (empty: any name).
 LISTS: Final[dict[str, tuple[str, ...]]] = {
     "verify": ("complete", "fresh", "snapshot", "visibility", "rows", "change", "count"),
-    "approve": ("expires",),
+    "approve": ("automatically", "otherwise", "expires"),
     "fields": (),
     "record": (),
 }
@@ -52,6 +52,7 @@ EXAMPLES: Final[dict[str, str]] = {
     "scope": 'scope environment == "production"',
     "deadline": "deadline 10m",
     "expect": 'expect id == "svc-canary"',
+    "bounded": "bounded",
     "where": "where a.last_login < now - 90d",
     "except": "except in exemptions",
     "keep": "keep at least 3 per a.team newest by a.created",
@@ -70,6 +71,8 @@ EXAMPLES: Final[dict[str, str]] = {
     "rows": "rows at least 100",
     "change": "change at most 20%",
     "count": "count agrees with hr.headcount",
+    "automatically": 'automatically when count <= 5 and reversible, otherwise 1 of role "ops"',
+    "otherwise": 'otherwise 1 of role "ops"',
     "expires": "expires after 3d",
 }
 
@@ -120,18 +123,21 @@ _MEANINGS: Final[dict[str, str]] = {
     "SLASH": "`/`",
     "CLAIM_COUNT": "`count`",
     "ALL_OF": "`all`",
+    "LIST_FILE": "`file`",
     "$END": "the end of the file",
 }
 
 #: Words with two terminals, because they mean two things.
-_SPELT: Final = {"CLAIM_COUNT": "count", "ALL_OF": "all"}
+_SPELT: Final = {"CLAIM_COUNT": "count", "ALL_OF": "all", "LIST_FILE": "file"}
 
 #: Terminals that are neither words nor in `_MEANINGS`, and are never expected of anyone.
 IGNORED: Final = frozenset({"COMMENT", "WHITE"})
 
 #: What can begin a value, what can go on after one.
 VALUE_START: Final = frozenset({"NAME", "STRING", "NUMBER", "QUANTITY", "MOMENT", "LPAR", "LSQB"})
-VALUE_WORDS: Final = frozenset({"NOT", "MINUS", "SOME", "NO", "ANY", "ALL_OF", "COUNT", "MIN", "MAX", "SUM", "AVG"})
+VALUE_WORDS: Final = frozenset(
+    {"NOT", "MINUS", "SOME", "NO", "ANY", "ALL_OF", "COUNT", "MIN", "MAX", "SUM", "AVG", "LIST_FILE"}
+)
 AFTER_VALUE: Final = frozenset(
     {
         "OR", "AND", "NOT", "IN", "IS", "ELSE", "EQUAL", "UNEQUAL", "LESS", "AT_MOST", "GREATER", "AT_LEAST",
@@ -141,8 +147,11 @@ AFTER_VALUE: Final = frozenset(
 
 #: The words that carry a value on, so that a line starting with one continues the line before.
 CONTINUATIONS: Final = frozenset(
-    {"or", "and", "not", "in", "is", "else", "of", "needs", "where", "as", "per", "newest", "oldest", "by"}
-)
+    {
+        "or", "and", "not", "in", "is", "else", "of", "needs", "where", "as", "per", "newest", "oldest", "by",
+        "column", "may",
+    }
+)  # fmt: skip
 
 
 def word(terminal: str) -> str | None:

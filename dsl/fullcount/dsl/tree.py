@@ -89,6 +89,17 @@ class ListLiteral:
 
 
 @dataclass(frozen=True, slots=True)
+class ListFile:
+    """`file "known.csv" column "account"`: a list that stands in a file of the workspace."""
+
+    path: str
+    column: str | None
+    may_be_empty: bool
+    span: Span
+    path_span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Now:
     """`now`: the instant of the plan."""
 
@@ -214,6 +225,7 @@ class All:
 Expr = (
     Literal
     | ListLiteral
+    | ListFile
     | Now
     | Never
     | Reference
@@ -260,6 +272,16 @@ class ParamDecl:
 
 
 @dataclass(frozen=True, slots=True)
+class PartitionDecl:
+    """`region in ["eu-west-1", "us-east-1"]` (`values`) or `account in accounts.id` (`listed`): exactly one is set."""
+
+    name: Name
+    values: ListLiteral | None
+    listed: Dotted | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class InventoryDecl:
     """One question put to a source. `deadline` in microseconds."""
 
@@ -273,6 +295,7 @@ class InventoryDecl:
     expects: tuple[Expr, ...]
     span: Span
     head_span: Span
+    across: tuple[PartitionDecl, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,6 +352,13 @@ class KeepDecl:
 
 
 @dataclass(frozen=True, slots=True)
+class BoundedDecl:
+    """`bounded`: act on what was found, although the inventory may not have been read to its end."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class ProposeDecl:
     """`propose disable from accounts as a { where … except … keep … limit … show … }`."""
 
@@ -342,6 +372,7 @@ class ProposeDecl:
     span: Span
     head_span: Span
     keeps: tuple[KeepDecl, ...] = ()
+    bounded: BoundedDecl | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,13 +386,27 @@ class QuorumDecl:
 
 
 @dataclass(frozen=True, slots=True)
+class AutomaticDecl:
+    """`automatically when count <= 5 and reversible`. A missing half is None."""
+
+    count: int | None
+    percent: Decimal | None
+    reversible: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class ApproveDecl:
-    """`approve disable { 2 of role "iam-admin" not by author, expires after 3d }`. `expires` in microseconds."""
+    """`approve disable { 2 of role "iam-admin" not by author, expires after 3d }`. `expires` in microseconds.
+
+    With `automatic` the quorums are what holds otherwise.
+    """
 
     proposal: Name
     quorums: tuple[QuorumDecl, ...]
     expires: int | None
     span: Span
+    automatic: AutomaticDecl | None = None
 
 
 @dataclass(frozen=True, slots=True)

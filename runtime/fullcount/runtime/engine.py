@@ -194,7 +194,9 @@ class Engine:
                 return standing(plan)
 
             async def approve(_stage: Stage, _evidence: Evidence) -> ApprovalStatus:
-                return approvals.status(self.store, plan, declared, self.workspace.roles)
+                return approvals.decide(
+                    self.store, plan, declared, self.workspace.roles, allowed=self.workspace.automatic_approval()
+                )
 
             async def act(_stage: Stage, _evidence: Evidence) -> None:
                 reports.append(await apply_plan(context))
@@ -228,7 +230,10 @@ class Engine:
     def approval_status(self, plan: StoredPlan) -> ApprovalStatus | None:
         """Return how far the approval of a plan has come; None when its workflow declares no act."""
         declared = approval_of(workflow_from_document(plan.document.program), plan.document.proposal)
-        return None if declared is None else approvals.status(self.store, plan, declared, self.workspace.roles)
+        if declared is None:
+            return None
+        allowed = self.workspace.automatic_approval()
+        return approvals.status(self.store, plan, declared, self.workspace.roles, allowed=allowed)
 
     def resumes_at(self, plan: StoredPlan) -> datetime | None:
         """Return from when on an apply of this plan that is paused can be gone on with; None if none is."""
@@ -292,6 +297,7 @@ class Engine:
                 self.workspace.protections.relied_on(), workflow.inventories[proposal.inventory], proposal
             ),
             freezes=self.workspace.freezes,
+            automatic_approval=self.workspace.automatic_approval,
             versions={"engine": __version__, **versions},
             clock=self._clock,
             progress=progress,

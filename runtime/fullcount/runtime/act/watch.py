@@ -30,7 +30,7 @@ from fullcount.runtime.store import canaries, controls, leases, tables
 from fullcount.runtime.store.errors import FenceLost
 from fullcount.runtime.store.instants import from_micros, to_micros
 from fullcount.runtime.store.plans import state_of
-from fullcount.runtime.store.rounds import current_round
+from fullcount.runtime.store.rounds import current_round, votes
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import CanaryRow, Fence
 from fullcount.runtime.workspace.freezes import Freeze
@@ -60,7 +60,9 @@ def standing(store: Store, plan_id: str, fence: Fence) -> Standing:
         round_ = current_round(session, plan)
         approval = None
         if round_ is not None and round_.key is not None and round_.expires_at is not None:
-            approval = ApprovalFacts(round_.digest, from_micros(round_.expires_at))
+            by_rule = len(votes(session, round_.round_id)) == 0
+            of = plan.candidates if by_rule else None
+            approval = ApprovalFacts(round_.digest, from_micros(round_.expires_at), of)
         try:
             leases.check(session, fence, now)
             current: int | None = fence.token
@@ -122,6 +124,7 @@ class Watch:
         self._windows = tuple(window for act in acts for window in act.windows)
         self._canary = next((act.canary for act in acts), None)
         self._freezes: tuple[Freeze, ...] = ()
+        self._automatic_allowed = 0
         self._looked_at = 0.0
         self.look()
 
@@ -139,6 +142,7 @@ class Watch:
         if self._purpose is Purpose.ACT:
             self.protecting.look()
             self._freezes = context.freezes()
+            self._automatic_allowed = context.automatic_approval()
 
     def resumes_at(self, finding: Finding) -> datetime | None:
         """Return when a run that a finding stopped can be gone on with; None if that takes more than time."""
@@ -189,4 +193,5 @@ class Watch:
             canary=self._canary_facts(),
             fence=self._fence.token,
             fence_current=self._standing.fence_current,
+            automatic_allowed=self._automatic_allowed,
         )

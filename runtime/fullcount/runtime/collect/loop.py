@@ -17,7 +17,9 @@ from typing import TypeVar
 
 from fullcount.compiler import program
 from fullcount.compiler.catalog import Resource
+from fullcount.compiler.lower import facts
 from fullcount.compiler.lower.world import Bindings
+from fullcount.compiler.types import FieldType
 from fullcount.runtime.collect.budget import Budget, Progress
 from fullcount.runtime.collect.conclude import Course, conclude
 from fullcount.runtime.collect.intake import Intake, MalformedPageError, fields_to_read
@@ -34,6 +36,18 @@ __all__ = ["Budget", "Progress", "collect"]
 T = TypeVar("T")
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a source that is split, and when the read of the whole began (`Budget.monotonic`; None: now)."""
+
+    values: Mapping[str, str]
+    since: float | None = None
+
+
+WHOLE = Part({})
+"""A source that is one listing."""
+
+
 async def collect(
     reader: SourceReader,
     inventory: program.Inventory,
@@ -44,6 +58,7 @@ async def collect(
     budget: Budget,
     clock: Callable[[], datetime],
     progress: Callable[[Progress], None] | None = None,
+    part: Part = WHOLE,
 ) -> Envelope:
     """Read one inventory to its end and return the envelope; its rows are in the snapshot that it names.
 
@@ -51,17 +66,31 @@ async def collect(
     raised, and so are cancellation and interruption; then no snapshot is left behind.
     """
     fields = fields_to_read(inventory, resource)
-    course = Course(inventory, started_at=clock(), deadline=_deadline(budget, inventory))
-    scope = None if inventory.scope is None else bind_params(inventory.scope, bindings)
-    question = Question(inventory.name, resource, tuple(fields), scope, bindings.now)
-    with Intake(inventory, fields, bindings, snapshots) as intake:
+    course = Course(inventory, started_at=clock(), deadline=deadline_of(budget, inventory))
+    question = _question(inventory, resource, fields, bindings, part.values)
+    with Intake(inventory, fields, bindings, snapshots, part.values) as intake:
         reading = _Reading(reader, question, budget, course, intake, progress)
-        await reading.run()
+        await reading.run(budget.monotonic() if part.since is None else part.since)
         course.finished_at, course.seconds = clock(), reading.elapsed
         return conclude(course, intake, None if course.pages == 0 else await intake.finish())
 
 
-def _deadline(budget: Budget, inventory: program.Inventory) -> float | None:
+def _question(
+    inventory: program.Inventory,
+    resource: Resource,
+    fields: Mapping[str, FieldType],
+    bindings: Bindings,
+    part: Mapping[str, str],
+) -> Question:
+    """Return what to ask. What names the part is known without asking, so it stands in no question."""
+    scope = None if inventory.scope is None else bind_params(inventory.scope, bindings)
+    if scope is not None and any(not names.isdisjoint(part) for names in facts.fields_read(scope).values()):
+        scope = None  # tested here on every row, as any scope is
+    asked = tuple(name for name in fields if name not in part)
+    return Question(inventory.name, resource, asked, scope, bindings.now, partition=part)
+
+
+def deadline_of(budget: Budget, inventory: program.Inventory) -> float | None:
     """Return the shorter of the two deadlines, in seconds."""
     stated = [budget.deadline, None if inventory.deadline is None else inventory.deadline / 1_000_000]
     return min((seconds for seconds in stated if seconds is not None), default=None)
@@ -88,9 +117,9 @@ class _Reading:
     _cursors: set[bytes] = field(default_factory=set)
     _begun: float = 0.0
 
-    async def run(self) -> None:
-        """Read until the end, or until something stops the read."""
-        self._begun = self.budget.monotonic()
+    async def run(self, since: float) -> None:
+        """Read until the end, or until something stops the read; the deadline counts from `since`."""
+        self._begun = since
         try:
             self.course.identity = await self._asked(self.reader.identity)
             async with AsyncExitStack() as stack:

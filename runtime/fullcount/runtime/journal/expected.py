@@ -7,12 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from fullcount.runtime.journal.entry import Entry
+from fullcount.runtime.journal.payloads import ApprovedAutomatically
 from fullcount.runtime.journal.report import About, Problem
 
 Key = tuple[Any, ...]
+
+HALT: Final = ("halt",)
+"""The key of the one control there is."""
 
 
 @dataclass(slots=True)
@@ -60,6 +64,8 @@ class State:
     """By plan."""
     rules: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     """The quorums by approval round."""
+    automatic: dict[str, ApprovedAutomatically] = field(default_factory=dict)
+    """The decisions of workflows' own rules, by approval round."""
 
     def wrong(self, about: About, entry: Entry, what: str) -> None:
         """Note that an entry breaks a rule."""

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from fullcount.runtime.journal import replay_acts, replay_approvals, replay_canaries
 from fullcount.runtime.journal.entry import Entry, canonical_text
-from fullcount.runtime.journal.expected import State
+from fullcount.runtime.journal.expected import HALT, State
 from fullcount.runtime.journal.payloads import (
     PAYLOADS,
     ApplyBegan,
@@ -18,6 +18,7 @@ from fullcount.runtime.journal.payloads import (
     ApprovalOpened,
     ApprovalRevoked,
     Approved,
+    ApprovedAutomatically,
     CanaryPassed,
     CanaryWaits,
     CertificateKept,
@@ -36,7 +37,6 @@ from fullcount.runtime.journal.payloads import (
 )
 from fullcount.runtime.journal.report import About
 
-HALT: Final = ("halt",)
 _RUNNING: Final = "running"
 
 
@@ -151,6 +151,7 @@ _HANDLERS: Final[dict[type[Any], Callable[[State, Entry, Any], None]]] = {
     ApprovalOpened: replay_approvals.opened,
     Approved: replay_approvals.approved,
     ApprovalComplete: replay_approvals.complete,
+    ApprovedAutomatically: replay_approvals.automatic,
     ApprovalRevoked: replay_approvals.revoked,
     ApplyBegan: replay_acts.apply_began,
     Intents: replay_acts.intents,

@@ -265,6 +265,7 @@ def _document(
             describe=workflow.describe,
             owner=workflow.owner,
             rule=proposal.where_text,
+            bounded=proposal.bounded,
             program_digest=program_digest(workflow),
             program=workflow_to_document(workflow),
             parameters={
@@ -273,7 +274,7 @@ def _document(
             engine_version=inputs.engine_version,
             connector_versions=dict(inputs.connector_versions),
             target={source: dict(facts_) for source, facts_ in inputs.target.items()},
-            act=None if inputs.act is None else _act(inputs.act),
+            act=None if inputs.act is None else _act(inputs.act, inputs.approval),
             authors=tuple(sorted(inputs.authors)),
             certificates=tuple(certificates),
             envelopes=tuple(inputs.envelopes),
@@ -337,7 +338,7 @@ def _since(previous: PlanDocument | None, rows: Sequence[PlanRow]) -> Since | No
     )
 
 
-def _act(act: program.Act) -> dict[str, Any]:
+def _act(act: program.Act, approval: program.Approval | None) -> dict[str, Any]:
     """Return the act in words, for people; what runs stands in `program`."""
     stops = []
     if act.stop is not None and act.stop.failures is not None:
@@ -355,5 +356,12 @@ def _act(act: program.Act) -> dict[str, Any]:
         if act.canary is None
         else f"first {act.canary.count}, then wait {exact_duration(act.canary.wait)}",
         "windows": [f"{window.text} {window.timezone}" for window in act.windows],
+        "approved": None if approval is None or approval.automatic is None else _by_rule(approval, approval.automatic),
         "stop": f"after {' or '.join(stops)}" if len(stops) > 0 else None,
     }
+
+
+def _by_rule(approval: program.Approval, rule: program.Automatic) -> str:
+    """Return when nobody is asked, and who is otherwise."""
+    people = ", ".join(f"{quorum.count} of {quorum.role}" for quorum in approval.quorums)
+    return f"automatically when {rule.text}, otherwise {people}"

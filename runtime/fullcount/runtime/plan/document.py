@@ -41,6 +41,11 @@ class CertificateDoc(Wire):
     consistency: str
     visibility: str
     end_marker: str
+    incomplete: tuple[str, ...] = ()
+    """Why the reading is not complete (`RESULT_LIMIT_REACHED`, with the part that it is about): only where a proposal
+    is `bounded` is a certificate given for such a reading."""
+    parts: tuple[str, ...] = ()
+    """The parts that were read (`region=eu-west-1`); empty: the source is one listing."""
     count_agrees: str | None = None
     accepted_warnings: tuple[str, ...] = ()
 
@@ -174,6 +179,8 @@ class PlanDocument(Wire):
     describe: str
     owner: str
     rule: str
+    bounded: bool = False
+    """Whether it takes what was found of an inventory that may not have been read to its end."""
     program_digest: str
     program: dict[str, Any]
     """The checked workflow as a document: what the apply runs, whatever happened to the file."""

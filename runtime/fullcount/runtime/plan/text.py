@@ -71,6 +71,8 @@ def _facts(doc: PlanDocument, said: Summary) -> Iterator[tuple[str, RenderableTy
         items += [Text(f"accepted: {warning}", style="yellow") for warning in line.warnings]
         yield label, Flow(items, ", ")
         label = ""
+        for reason in line.missing:
+            yield label, Text(reason, style="bold yellow")
     yield "caps", Text(said.caps, style="bold red" if doc.caps.exceeded else "")
     if said.since is not None:
         yield "", Text(said.since)

@@ -8,7 +8,7 @@ act needs. What it does not know, and what it can't prove, makes the answer `unk
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from decimal import Decimal
 from enum import StrEnum
@@ -35,13 +35,13 @@ _UNDERSTOOD: Final[Mapping[type[Any], frozenset[str]]] = {
     program.Proposal: frozenset(
         {
             "name", "inventory", "row", "where", "excepts", "limit", "show", "uses", "where_text", "span",
-            "protections", "keeps",
+            "protections", "keeps", "bounded",
         }
     ),
     program.Inventory: frozenset(
         {
             "name", "source", "resource", "key", "incarnation", "version", "fields", "scope", "deadline", "expects",
-            "consistency", "lookup_fields", "span",
+            "consistency", "lookup_fields", "span", "across",
         }
     ),
     program.Exemption: frozenset({"list_name", "condition"}),
@@ -187,10 +187,34 @@ def _other_collection(wide: Side, narrow: Side) -> Iterator[str]:
         one, other = wide.workflow.inventories.get(name), narrow.workflow.inventories.get(name)
         if one is not None and other is not None and _question(one) != _question(other):
             yield f"`{name}` is another collection on the other side"
+    for name in sorted(_naming(wide.workflow, wide.read()) | _naming(narrow.workflow, narrow.read())):
+        one, other = wide.workflow.inventories.get(name), narrow.workflow.inventories.get(name)
+        if one is None or other is None or not _same_rows(one, other):
+            yield f"`{name}`, which names the parts that are read, is another collection on the other side"
 
 
 def _question(inventory: program.Inventory) -> tuple[object, ...]:
-    return inventory.source, inventory.resource, inventory.key
+    return inventory.source, inventory.resource, inventory.key, inventory.across
+
+
+def _naming(workflow: program.Workflow, names: Iterable[str]) -> frozenset[str]:
+    """Return the inventories that name the parts of these, and of each other."""
+    found: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        inventory = workflow.inventories.get(waiting.pop())
+        for across in () if inventory is None else inventory.across:
+            if across.inventory is not None and across.inventory not in found:
+                found.add(across.inventory)
+                waiting.append(across.inventory)
+    return frozenset(found)
+
+
+def _same_rows(one: program.Inventory, other: program.Inventory) -> bool:
+    """Whether two inventories have the very same rows, whatever the parameters are."""
+    scope = () if one.scope is None else facts.walk(one.scope)
+    fixed = not any(isinstance(node, ir.Param) for node in scope)
+    return _question(one) == _question(other) and one.scope == other.scope and fixed
 
 
 # -- conditions --------------------------------------------------------------------------------------------------------

@@ -18,6 +18,7 @@ from fullcount.runtime.connectors.registry import UnknownConnectorError, connect
 from fullcount.runtime.workspace.errors import SettingError, WorkspaceError, did_you_mean, from_validation
 from fullcount.runtime.workspace.exemptions import Exemption, read_exemptions
 from fullcount.runtime.workspace.freezes import Freeze, FreezeEntry, FreezeFile
+from fullcount.runtime.workspace.policy import Policy, PolicyFile
 from fullcount.runtime.workspace.protections import ProtectionFiles
 from fullcount.runtime.workspace.secrets import ROOT, DatabaseUrl, RootedPath
 
@@ -58,11 +59,12 @@ class _File(BaseModel):
     roles: dict[_Name, list[_Member]] = {}
     exemptions: dict[_Word, RootedPath] = {}
     freeze: list[FreezeEntry] = []
+    policy: Policy = Policy()
 
 
 class Workspace:
-    """One checked `fullcount.toml`. Nothing of it changes after loading, except that exemption lists, protections and
-    freezes are read anew.
+    """One checked `fullcount.toml`. Nothing of it changes after loading, except that exemption lists, protections,
+    freezes and the policy are read anew.
     """
 
     def __init__(
@@ -143,6 +145,7 @@ class Workspace:
             {name: connector.resources(name, config) for name, (connector, config) in self._sources.items()},
             tuple(self._file.exemptions),
             tuple(self._file.roles),
+            self._file.policy.automatic_approval,
         )
 
     @cached_property
@@ -153,6 +156,14 @@ class Workspace:
     @cached_property
     def _freezes(self) -> FreezeFile:
         return FreezeFile(self._root / FILE_NAME)
+
+    @cached_property
+    def _policy(self) -> PolicyFile:
+        return PolicyFile(self._root / FILE_NAME)
+
+    def automatic_approval(self) -> int:
+        """Read anew how many objects a plan may have at most to be approved automatically. Raises `WorkspaceError`."""
+        return self._policy.current().automatic_approval
 
     def freezes(self) -> tuple[Freeze, ...]:
         """Read the freezes anew. Raises `WorkspaceError`: freezes that can't be read are never none."""
