@@ -32,6 +32,11 @@ def sql():
         yield connection
 
 
+def _parts(told) -> Parts:
+    """What the statement says of an object that no list names."""
+    return Parts(told.in_scope, told.rule, told.protected, False, told.excepted, told.floor, True)
+
+
 @given(cases())
 @examples(500)
 def test_the_root_of_a_trace_has_the_truth_that_the_statement_gives(sql: duckdb.DuckDBPyConnection, case: Case):
@@ -39,7 +44,7 @@ def test_the_root_of_a_trace_has_the_truth_that_the_statement_gives(sql: duckdb.
     planned = sql_verdicts(case.rule, case.view, sql)
     for row, _rule, decided, _around in decisions(case):
         told = planned[row_id(row)]
-        assert decided.parts == Parts(told.in_scope, told.rule, False, told.excepted, True)
+        assert decided.parts == _parts(told)
         assert (decided.verdict is Verdict.CANDIDATE) is told.selected
 
 
@@ -49,7 +54,7 @@ def test_every_node_of_a_trace_has_the_closures_truth(case: Case):
     """No junction, negation or row within says other than what the closure says of the same expression and rows."""
     world = HeldWorld(case.view)
     for _row, _rule, decided, _around in decisions(case):
-        for root in (decided.scope, decided.rule, *decided.excepts):
+        for root in decided.nodes:
             for node in nodes(root):
                 assert node.truth is compile_truth(node.expr, BINDINGS)(node.env, world)
 
@@ -85,7 +90,7 @@ def test_every_proposed_change_flips_the_decision(case: Case):
                 changed(case, row, flip),
                 compiler=lambda e, b, p=params: compile_truth(e, Bindings({**b.params, **p}, b.now)),
             )[row_id(row)]
-            becomes, _ = verdict_of(Parts(found.in_scope, found.rule, False, found.excepted, True))
+            becomes, _ = verdict_of(_parts(found))
             assert becomes is flip.becomes
             assert becomes is not decided.verdict
             assert isinstance(rule.where, ir.Expr)

@@ -69,14 +69,16 @@ def compile_source(
             sink.add(finding)
     if file is None or sink.has_errors:
         return Compiled(None, sink, sources)
-    if len(file.workflows) + len(file.protects) + len(file.records) + len(file.definitions) == 0:
-        error(sink, "FC124", "this file declares nothing", file.span, help="write `workflow name { … }`")
 
     # shared names: what this file and the files it imports declare for every workflow
     files = gather(source, file, loader, sink)
     library = read_library(files, sink)
     lists = gather_lists(files, loader, sink)
     check_definitions(library, catalog, files.sources, lists, sink)
+
+    declared = len(file.workflows) + len(file.protects) + len(file.records) + len(file.definitions)
+    if declared == 0 and (protections is None or source.name not in protections.sources):
+        error(sink, "FC124", "this file declares nothing", file.span, help="write `workflow name { … }`")
 
     # protections: what no workflow may take
     if protections is None:
@@ -85,6 +87,7 @@ def compile_source(
         for imported, at in files.pairs():
             if at.name not in protections.sources:
                 refuse_strays(imported, sink)
+
     made = [
         compile_workflow(workflow, Surroundings(source, file.comments, files.sources, lists, library, catalog), sink)
         for workflow in unique(file.workflows, "workflow", sink)

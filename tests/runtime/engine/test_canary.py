@@ -57,7 +57,7 @@ def test_after_the_wait_the_rest_is_done_unless_the_canary_was_touched(bench):
     with bench.engine(clock=lambda: later) as engine:
         end = asyncio.run(engine.apply(planned["plan_id"], current_person()))
         assert (int(end.exit), end.report.stopped_by.code) == (1, "FC777")
-        bench.sql("directory", "UPDATE accounts SET locked = 1 WHERE id = ?", first)
+        bench.sql("directory", "UPDATE accounts SET locked = 1, row_version = row_version - 1 WHERE id = ?", first)
         end = asyncio.run(engine.apply(planned["plan_id"], current_person()))
         assert int(end.exit) == 0
     assert bench.locked() == set(ORPHANS)

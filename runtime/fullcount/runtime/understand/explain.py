@@ -31,7 +31,7 @@ Lists = Callable[[str], Sequence[Exemption]]
 """Reads an exemption list by its name, as it is now. Raises `WorkspaceError`."""
 
 _BY_LIST = "exempted by list"
-_OWN_REASONS = ("not matched by the rule", "excepted:", "kept because", _BY_LIST)
+_OWN_REASONS = ("not matched by the rule", "protected by", "excepted:", "stays by", "kept because", _BY_LIST)
 """How the reasons begin that a decision gives by itself (`plan/evaluate.py`)."""
 
 

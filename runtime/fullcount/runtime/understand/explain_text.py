@@ -15,6 +15,7 @@ from fullcount.compiler.values import Truth
 from fullcount.runtime import format as fmt
 from fullcount.runtime.plan.cells import to_json
 from fullcount.runtime.plan.digest import short_digest
+from fullcount.runtime.plan.document import ProtectionDoc
 from fullcount.runtime.plan.phrase import phrase
 from fullcount.runtime.text import plain, wrapped
 from fullcount.runtime.understand.decision import Because, Verdict
@@ -44,8 +45,12 @@ def explanation_lines(found: Explanation) -> list[str]:
     if found.inventory.scope is not None:
         lines += ["  scope", *_tree(decision.scope, 2)]
     lines += ["  rule", *_tree(decision.rule, 2)]
+    for protection, node in zip(_protections(found), decision.protections, strict=True):
+        lines += [wrapped("  protect ", plain(f"{protection.name}: {protection.because}")), *_tree(node, 2)]
     for node in decision.excepts:
         lines += ["  except when", *_tree(node, 2)]
+    for floor in found.document.floors:
+        lines += [wrapped("  ", plain(floor.clause, 90))]
     for name, node in decision.arguments:
         if node.truth is not True:
             lines += [wrapped("  the act needs ", f"{name}: {_values(node.facts)}")]
@@ -64,29 +69,57 @@ def _because(found: Explanation) -> Iterator[str]:
     match decision.because:
         case Because.SELECTED:
             yield "selected: the rule is true for it, and nothing keeps it"
-        case Because.RULE:
-            yield "kept: the rule is false for it"
         case Because.SCOPE:
             yield "outside of the inventory's scope"
-        case Because.LISTED:
-            yield f"kept: {' or '.join(words)}"
-        case Because.EXCEPTED:
-            yield f"kept: {_conditions(found, True)} is true"
-        case Because.PERHAPS_EXCEPTED:
-            yield f"kept: {_conditions(found, None)} can't be ruled out"
         case Because.NO_CALL:
             yield f"undecided: the rule is true, but the act has no value for {'; '.join(words)}"
-        case Because.OTHERWISE:
-            yield f"kept: the rule is true for it, and the plan keeps it for one of: {'; '.join(words)}"
         case Because.UNKNOWN:
             yield "undecided: the rule is neither true nor false on what was read"
             for word in words:
                 yield f"  missing  {word}"
+        case kept:
+            yield f"kept: {_kept(found, kept, words)}"
+
+
+def _kept(found: Explanation, because: Because, words: Sequence[str]) -> str:
+    match because:
+        case Because.RULE:
+            return "the rule is false for it"
+        case Because.PROTECTED:
+            return _protection(found, True)
+        case Because.PERHAPS_PROTECTED:
+            return f"what was read of it can't rule out that it is {_protection(found, None)}"
+        case Because.LISTED:
+            return " or ".join(words)
+        case Because.EXCEPTED:
+            return f"{_conditions(found, True)} is true"
+        case Because.PERHAPS_EXCEPTED:
+            return f"{_conditions(found, None)} can't be ruled out"
+        case Because.FLOOR:
+            return f"too few others of its group come before it for {_floors(found)}"
+        case Because.PERHAPS_FLOOR:
+            return f"its place is not known for sure by {_floors(found)}"
+        case _:
+            return f"the rule is true for it, and the plan keeps it for one of: {'; '.join(words)}"
 
 
 def _conditions(found: Explanation, truth: Truth) -> str:
     node = next(node for node in found.decision.excepts if node.truth is truth)
     return f"`{plain(phrase(node.expr))}`"
+
+
+def _protections(found: Explanation) -> tuple[ProtectionDoc, ...]:
+    return found.document.protections
+
+
+def _protection(found: Explanation, truth: Truth) -> str:
+    pairs = zip(_protections(found), found.decision.protections, strict=True)
+    protection = next(protection for protection, node in pairs if node.truth is truth)
+    return plain(f"protected by `{protection.name}`: {protection.because}")
+
+
+def _floors(found: Explanation) -> str:
+    return " or ".join(f"`{plain(floor.clause, 90)}`" for floor in found.document.floors)
 
 
 # -- the tree ---------------------------------------------------------------------------------------------------------
@@ -210,7 +243,9 @@ def explanation_json(found: Explanation) -> dict[str, Any]:
         "reasons": list(found.reasons),
         "scope": _node(decision.scope),
         "rule": _node(decision.rule),
+        "protections": [_node(node) for node in decision.protections],
         "excepts": [_node(node) for node in decision.excepts],
+        "floor": decision.floor if len(document.floors) > 0 else None,
         "arguments": {name: _node(node) for name, node in decision.arguments},
         "listed": decision.listed,
         "flips": [

@@ -72,7 +72,7 @@ def _tried(
 ) -> list[Flip]:
     """Return the ways that lead to one of the verdicts, without those that hold a shorter one."""
     found: list[Flip] = []
-    for way in sorted(goals, key=lambda way: _size(way, rule.inventory))[: _tries(decision)]:
+    for way in sorted(goals, key=lambda way: _size(way, rule.inventory))[: _tries(rule, decision, around)]:
         texts = {change.text for change in way}
         if len(way) == 0 or any({change.text for change in known.changes} <= texts for known in found):
             continue
@@ -97,9 +97,12 @@ def verdict_with(way: Way, rule: Rule, row: Row, decision: Decision, around: Sur
 
 
 def _selecting(decision: Decision, bench: Bench) -> list[Way]:
+    if decision.floor is not False:
+        return []  # it takes other objects, and how they stand to this one is no matter of a few facts
     parts = [
         ways(decision.scope, True, bench),
         ways(decision.rule, True, bench),
+        *(ways(node, False, bench) for node in decision.protections),
         *(ways(node, False, bench) for node in decision.excepts),
         *(ways(node, True, bench) for _, node in decision.arguments),
     ]
@@ -113,6 +116,7 @@ def _keeping(decision: Decision, bench: Bench) -> list[Way]:
         alternating(
             [
                 ways(decision.rule, False, bench),
+                *(ways(node, True, bench) for node in decision.protections),
                 *(ways(node, True, bench) for node in decision.excepts),
                 ways(decision.scope, False, bench),
             ]
@@ -120,10 +124,10 @@ def _keeping(decision: Decision, bench: Bench) -> list[Way]:
     )
 
 
-def _tries(decision: Decision) -> int:
+def _tries(rule: Rule, decision: Decision, around: Surroundings) -> int:
     """Return how many ways to try: fewer where each try goes through many rows."""
-    nodes = (decision.scope, decision.rule, *decision.excepts)
-    rows = sum(look.returned for node in nodes for look in _looks(node))
+    rows = sum(look.returned for node in decision.nodes for look in _looks(node))
+    rows += len(rule.keeps) * around.sizes.get(rule.inventory, 0)
     return max(_AT_LEAST, min(_TRIED, _ROWS_READ // max(rows, 1)))
 
 

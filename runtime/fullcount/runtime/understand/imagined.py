@@ -107,7 +107,9 @@ def _told(look: Look, wanted: ir.Expr, row: Row, around: Surroundings) -> str:
     """Return `a row of people with id p9, active yes`: what the test asks of the row."""
     fields = around.inventories[look.use.inventory].fields
     asked = dict.fromkeys(
-        node.name for node in facts.walk(wanted) if isinstance(node, ir.Field) and node.row == look.use.row
+        node.name
+        for node in facts.walk(wanted)
+        if isinstance(node, ir.Field) and (node.row, node.inventory) == (look.use.row, look.use.inventory)
     )
     parts = [f"{name} {plain(fmt.cell(row[name], fields[name].type), 40)}" for name in asked]
     what = f"one more row of {look.use.inventory}"
