@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import networkx as nx
@@ -40,6 +41,7 @@ from fullcount.runtime.evidence.certificate import Certificate, certify
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.evidence.refusal import Finding, Ground, Prevented, Refusal
 from fullcount.runtime.evidence.satisfy import Produced
+from fullcount.runtime.exemption_lists import ExemptionLists
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.journal.verify import verify as verify_record
 from fullcount.runtime.plan.document import PlanDocument
@@ -283,6 +285,7 @@ class Engine:
     ) -> ApplyContext:
         catalog = self.workspace.catalog()
         versions = {source: version_of(self.workspace, source) for source in sources_of(workflow, proposal)}
+        lists = ExemptionLists(self.workspace, readers.reader, self._clock)
         return ApplyContext(
             store=self.store,
             plan=plan,
@@ -293,6 +296,11 @@ class Engine:
             resources={(s, name): r for s in catalog.sources() for name, r in catalog.resources(s).items()},
             snapshots=self.snapshots,
             exemptions=self.workspace.exemptions,
+            exemption_tables={
+                name: partial(lists.read, name)
+                for name in (each.list_name for each in proposal.excepts)
+                if name is not None and lists.in_source(name)
+            },
             protections=lambda: protections_of(
                 self.workspace.protections.relied_on(), workflow.inventories[proposal.inventory], proposal
             ),

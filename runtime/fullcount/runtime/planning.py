@@ -32,6 +32,7 @@ from fullcount.runtime.evidence.certificate import Certificate, certify
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.evidence.refusal import Finding, Ground, Refusal
 from fullcount.runtime.evidence.satisfy import Produced
+from fullcount.runtime.exemption_lists import ExemptionLists
 from fullcount.runtime.plan.build import PlanInputs, build_plan
 from fullcount.runtime.plan.document import Measurement, PlanDocument
 from fullcount.runtime.readers import Readers
@@ -158,6 +159,7 @@ class Planning:
         except SourceError as error:
             return unanswered(stage, error)
         previous = self._previous()
+        lists = ExemptionLists(self.workspace, self.readers.reader, self.clock)
         certificates = [produced for produced in evidence.values() if isinstance(produced, Certificate)]
         document = build_plan(
             PlanInputs(
@@ -173,7 +175,12 @@ class Planning:
                 engine_version=__version__,
                 connector_versions={source: version_of(self.workspace, source) for source in sources},
                 exemptions={
-                    name: self.workspace.exemptions(name)
+                    name: await lists.read(name)
+                    for name in (each.list_name for each in proposal.excepts)
+                    if name is not None
+                },
+                exemption_places={
+                    name: lists.origin(name)
                     for name in (each.list_name for each in proposal.excepts)
                     if name is not None
                 },

@@ -79,8 +79,8 @@ class ApplyContext:
     `workflow` is the one of the plan's own program. `resources` are by source and name. `versions` are those running
     now: `engine`, and each source's connector by source name. `exemptions` reads a list anew at each call,
     `protections` what the workspace protects of the plan's base inventory, `freezes` when nothing may be done; each
-    raises when it can't. `stop` asks the run to stop. `automatic_approval` reads how many objects a plan may have that
-    its workflow's own rule approved.
+    raises when it can't. `exemption_tables` are the lists that stand in a source, read by a question. `stop` asks the
+    run to stop. `automatic_approval` reads how many objects a plan may have that its workflow's own rule approved.
     """
 
     store: Store
@@ -103,6 +103,7 @@ class ApplyContext:
     lease_time: timedelta = LEASE_TIME
     slot_id: str | None = None
     automatic_approval: Callable[[], int] = _nothing_automatic
+    exemption_tables: Mapping[str, Callable[[], Awaitable[Sequence[Exemption]]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,6 +105,7 @@ class GroupRunner:
         if self.stopped_by is not None:
             return []
         judged = await _all([self._judged(item) for item in items])
+        await self.watch.refresh()
         outcomes, due = self._admitted([answer for answer in judged if not isinstance(answer, Exception)])
         entries = self._intents(due)
         results: list[OutcomeEntry | Exception | None] = []
@@ -197,6 +198,7 @@ class GroupRunner:
                     return OutcomeEntry(key, Outcome.CHANGED, None, "the object changed while it waited for its turn")
                 due = again
             call = self._call(due, entry.idempotency_key)
+            await self.watch.refresh()
             try:
                 result = await perform_guarded(self.actor, call, self.watch.inputs(key, acts, due.seen))
             except SourceError as error:

@@ -6,6 +6,7 @@ second at the most, also within a group of acts: after that the next act looks a
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -33,8 +34,11 @@ from fullcount.runtime.store.plans import state_of
 from fullcount.runtime.store.rounds import current_round, votes
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import CanaryRow, Fence
+from fullcount.runtime.workspace.exemptions import Exemption
 from fullcount.runtime.workspace.freezes import Freeze
 
+TABLE_SHARE = 5
+"""How many times as long as reading a table takes, what was read of it may be used."""
 LOOK_SECONDS = 0.2
 """How old what the guard looks at may be when a call is made."""
 
@@ -126,6 +130,9 @@ class Watch:
         self._freezes: tuple[Freeze, ...] = ()
         self._automatic_allowed = 0
         self._looked_at = 0.0
+        self._tables: dict[str, tuple[Exemption, ...]] = {}
+        self._tables_read, self._tables_took = 0.0, 0.0
+        self._reading = asyncio.Lock()
         self.look()
 
     @property
@@ -138,11 +145,43 @@ class Watch:
         context = self._context
         self._looked_at = context.monotonic()
         self._standing = standing(context.store, context.plan.document.plan_id, self._fence)
-        self._exemptions = [entry for name in self._lists for entry in context.exemptions(name)]
+        self._exemptions = [
+            entry for name in self._lists if name not in context.exemption_tables for entry in context.exemptions(name)
+        ]
         if self._purpose is Purpose.ACT:
             self.protecting.look()
             self._freezes = context.freezes()
             self._automatic_allowed = context.automatic_approval()
+
+    async def refresh(self) -> None:
+        """Read anew the exemption lists that stand in a source, if what was read of them is not quite new.
+
+        To be called before `inputs` for an object. A table that takes long to read may be older by a few times as long
+        as it takes: otherwise nothing but reading it would be done.
+        """
+        context = self._context
+        tables = [name for name in self._lists if name in context.exemption_tables]
+        if len(tables) == 0 or self._purpose is not Purpose.ACT:
+            return
+        async with self._reading:
+            may_be = max(LOOK_SECONDS, self._tables_took * TABLE_SHARE)
+            began = context.monotonic()
+            if len(self._tables) == len(set(tables)) and began - self._tables_read <= may_be:
+                return
+            self._tables.clear()  # if one can't be read, none of them is relied on
+            read = {name: tuple(await context.exemption_tables[name]()) for name in dict.fromkeys(tables)}
+            self._tables.update(read)
+            self._tables_read = began
+            self._tables_took = context.monotonic() - began
+
+    def _listed(self) -> list[Exemption]:
+        """Return the entries of every list. Raises `LookupError` for a table that was not read: it is never empty."""
+        entries = list(self._exemptions)
+        if self._purpose is Purpose.ACT:
+            for name in self._lists:
+                if name in self._context.exemption_tables:
+                    entries += self._tables[name]
+        return entries
 
     def resumes_at(self, finding: Finding) -> datetime | None:
         """Return when a run that a finding stopped can be gone on with; None if that takes more than time."""
@@ -185,7 +224,7 @@ class Watch:
             cap_percent=self._limit[1],
             population=document.sums.inventory,
             acts=acts,
-            exemption=None if key is None else exempted(self._exemptions, key, document.workflow, at),
+            exemption=None if key is None else exempted(self._listed(), key, document.workflow, at),
             protection=None if key is None else self.protecting.why({} if seen is None else seen),
             evidence=self._evidence,
             windows=self._windows,

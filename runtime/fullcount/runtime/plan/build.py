@@ -31,6 +31,7 @@ from fullcount.runtime.plan.document import (
     CertificateDoc,
     FloorDoc,
     KeptGroup,
+    ListUse,
     Measurement,
     PlanDocument,
     PlanRow,
@@ -42,6 +43,7 @@ from fullcount.runtime.plan.document import (
 from fullcount.runtime.plan.errors import PlanError, SumsError
 from fullcount.runtime.plan.evaluate import Candidate, Counts, Evaluation, perhaps_protected_by, protected_by
 from fullcount.runtime.plan.exempt import exemptions_of, unused_notes
+from fullcount.runtime.plan.lists import exemption_uses, file_uses
 from fullcount.runtime.plan.phrase import call_phrase, phrase
 from fullcount.runtime.plan.risk import Assessor
 from fullcount.runtime.plan.sensitivity import sensitivity
@@ -74,6 +76,8 @@ class PlanInputs:
     created_at: datetime
     previous: PlanDocument | None = None
     measurements: Mapping[str, Measurement] = field(default_factory=dict)
+    exemption_places: Mapping[str, str] = field(default_factory=dict)
+    """Where the exemption lists stand, for people."""
 
 
 def build_plan(inputs: PlanInputs) -> PlanDocument:
@@ -100,8 +104,19 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
         )
         floors = evaluation.floors()
         near = sensitivity(evaluation, proposal, bindings, counts.candidates)
-        notes = (*exempt.notes, *unused_notes(evaluation.unused()))
-    return _document(inputs, now, counts, rows, (*undecided, *without_call), kept, floors, near, notes)
+        unused = evaluation.unused()
+        notes = (*exempt.notes, *unused_notes(unused))
+    lists = exemption_uses(
+        workflow,
+        proposal,
+        inputs.exemptions,
+        inputs.exemption_places,
+        today=now.date(),
+        holding=exempt.holding,
+        unused=unused,
+    )
+    lists += file_uses(workflow, proposal)
+    return _document(inputs, now, counts, rows, (*undecided, *without_call), kept, floors, lists, near, notes)
 
 
 def relations_of(
@@ -232,6 +247,7 @@ def _document(
     undecided: tuple[UndecidedRow, ...],
     kept: tuple[KeptGroup, ...],
     floors: tuple[FloorDoc, ...],
+    lists: tuple[ListUse, ...],
     near: tuple[Any, ...],
     notes: tuple[str, ...],
 ) -> PlanDocument:
@@ -292,6 +308,7 @@ def _document(
             kept=kept,
             protections=_protections(proposal, kept),
             floors=floors,
+            lists=lists,
             sensitivity=near,
             since=_since(inputs.previous, rows),
             notes=notes,

@@ -150,6 +150,20 @@ class Since(Wire):
     gone: int
 
 
+class ListUse(Wire):
+    """A list that the proposal names: exemptions with how they bear on it, or the values of a file (`sha256`)."""
+
+    name: str
+    place: str = ""
+    """Where exemptions stand: `exemptions.toml`, `cmdb.exceptions`."""
+    entries: int
+    """Those for this workflow, ended ones among them; or the values."""
+    matched: int = 0
+    unused: int = 0
+    ended: int = 0
+    sha256: str | None = None
+
+
 class Sums(Wire):
     """`inventory = candidates + kept + undecided`; a document whose sums do not hold is invalid."""
 
@@ -206,6 +220,7 @@ class PlanDocument(Wire):
     kept: tuple[KeptGroup, ...]
     protections: tuple[ProtectionDoc, ...] = ()
     floors: tuple[FloorDoc, ...] = ()
+    lists: tuple[ListUse, ...] = ()
     sensitivity: tuple[Sensitivity, ...] = ()
     since: Since | None = None
     notes: tuple[str, ...] = ()

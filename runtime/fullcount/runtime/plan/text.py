@@ -15,6 +15,7 @@ from rich.text import Text
 from fullcount.runtime import format as fmt
 from fullcount.runtime.plan.document import PlanDocument
 from fullcount.runtime.plan.layout import BLANK, FAINT, Flow, Rows, flow, labelled, stacked, verdict_line
+from fullcount.runtime.plan.lists import in_words
 from fullcount.runtime.plan.review import ReviewStatus
 from fullcount.runtime.plan.summary import KEY_WIDTH, RowLine, Summary, summarise
 from fullcount.runtime.plan.summary import Group as Reasons
@@ -88,6 +89,8 @@ def _facts(doc: PlanDocument, said: Summary) -> Iterator[tuple[str, RenderableTy
         rest = len(floor.groups[GROUPS:]) + floor.more
         if rest > 0:
             yield "", Text(f"… {fmt.counted(rest, 'more group')}", style=FAINT)
+    for use in doc.lists:
+        yield "list", Text(plain(in_words(use)))
     for note in said.notes:
         yield "note", Text(note, style="yellow")
 

@@ -16,6 +16,7 @@ from fullcount.compiler.catalog import StaticCatalog
 from fullcount.runtime.connectors.base import Connector
 from fullcount.runtime.connectors.registry import UnknownConnectorError, connector_named
 from fullcount.runtime.workspace.errors import SettingError, WorkspaceError, did_you_mean, from_validation
+from fullcount.runtime.workspace.exemption_tables import ExemptionTable, check_table
 from fullcount.runtime.workspace.exemptions import Exemption, read_exemptions
 from fullcount.runtime.workspace.freezes import Freeze, FreezeEntry, FreezeFile
 from fullcount.runtime.workspace.policy import Policy, PolicyFile
@@ -57,7 +58,7 @@ class _File(BaseModel):
     workspace: _Settings
     sources: dict[_Word, dict[str, Any]] = {}
     roles: dict[_Name, list[_Member]] = {}
-    exemptions: dict[_Word, RootedPath] = {}
+    exemptions: dict[_Word, Any] = {}
     freeze: list[FreezeEntry] = []
     policy: Policy = Policy()
 
@@ -68,12 +69,18 @@ class Workspace:
     """
 
     def __init__(
-        self, root: Path, seen_from: Path, file: _File, sources: Mapping[str, tuple[Connector, BaseModel]]
+        self,
+        root: Path,
+        seen_from: Path,
+        file: _File,
+        sources: Mapping[str, tuple[Connector, BaseModel]],
+        lists: Mapping[str, Path | ExemptionTable],
     ) -> None:
         self._root = root
         self._seen_from = seen_from
         self._file = file
         self._sources = sources
+        self._lists = lists
 
     @classmethod
     def load(cls, start: Path) -> Self:
@@ -93,9 +100,13 @@ class Workspace:
             file = _File.model_validate(document, context={ROOT: root})
         except ValidationError as error:
             raise from_validation(error, path, _File) from None
-        return cls(
-            root, start.resolve(), file, {name: _source(path, name, table) for name, table in file.sources.items()}
-        )
+        sources = {name: _source(path, name, table) for name, table in file.sources.items()}
+        lists = {name: _list(path, name, place) for name, place in file.exemptions.items()}
+        workspace = cls(root, start.resolve(), file, sources, lists)
+        for name, place in lists.items():
+            if isinstance(place, ExemptionTable):
+                check_table(path, name, place, workspace.catalog())
+        return workspace
 
     @property
     def root(self) -> Path:
@@ -143,7 +154,7 @@ class Workspace:
     def _catalog(self) -> StaticCatalog:
         return StaticCatalog(
             {name: connector.resources(name, config) for name, (connector, config) in self._sources.items()},
-            tuple(self._file.exemptions),
+            tuple(self._lists),
             tuple(self._file.roles),
             self._file.policy.automatic_approval,
         )
@@ -170,12 +181,30 @@ class Workspace:
         return self._freezes.current()
 
     def exemptions(self, list_name: str) -> tuple[Exemption, ...]:
-        """Read a list anew. Raises `WorkspaceError` FC609: a list that can't be read is never an empty one."""
-        path = self._file.exemptions.get(list_name)
-        if path is None:
+        """Read a list in a file anew. Raises `WorkspaceError` FC609: one that can't be read is never an empty one."""
+        place = self._place(list_name)
+        if isinstance(place, ExemptionTable):
+            raise WorkspaceError("FC609", f"the exemption list `{list_name}` stands in a source, not in a file")
+        return read_exemptions(place)
+
+    def exemption_table(self, list_name: str) -> ExemptionTable | None:
+        """Return where a list stands in a source; None for one in a file. Raises `WorkspaceError` FC609."""
+        place = self._place(list_name)
+        return place if isinstance(place, ExemptionTable) else None
+
+    def exemption_file(self, list_name: str) -> str:
+        """Return the file of a list, as seen from the workspace. Raises `WorkspaceError` FC609."""
+        place = self._place(list_name)
+        if isinstance(place, ExemptionTable):
+            return place.place
+        return str(place.relative_to(self._root)) if place.is_relative_to(self._root) else str(place)
+
+    def _place(self, list_name: str) -> Path | ExemptionTable:
+        place = self._lists.get(list_name)
+        if place is None:
             message = f"{FILE_NAME} has no exemption list `{list_name}`"
-            raise WorkspaceError("FC609", message, help=did_you_mean(list_name, self._file.exemptions))
-        return read_exemptions(path)
+            raise WorkspaceError("FC609", message, help=did_you_mean(list_name, self._lists))
+        return place
 
 
 def _find(start: Path) -> Path:
@@ -185,6 +214,20 @@ def _find(start: Path) -> Path:
             return folder / FILE_NAME
     message = f"there is no {FILE_NAME} in `{here}` nor in a folder above it"
     raise WorkspaceError("FC601", message, help="run this inside a workspace, or make one with `fullcount init`")
+
+
+def _list(path: Path, name: str, place: Any) -> Path | ExemptionTable:
+    """Return where an exemption list stands: the path of a file, or a table of a source."""
+    if isinstance(place, str):
+        return path.parent / Path(place).expanduser()
+    if not isinstance(place, dict):
+        message = f"{path.name}: `exemptions.{name}` is neither the path of a file nor a table"
+        help_text = f'as `{name} = "exemptions.toml"`, or `[exemptions.{name}]` with `source`, `resource`, `key`, …'
+        raise WorkspaceError("FC604", message, help=help_text)
+    try:
+        return ExemptionTable.model_validate(place)
+    except ValidationError as error:
+        raise from_validation(error, path, ExemptionTable, ("exemptions", name)) from None
 
 
 def _source(path: Path, name: str, table: Mapping[str, Any]) -> tuple[Connector, BaseModel]:
