@@ -149,6 +149,18 @@ def test_parts_in_any_other_form_are_refused(across: str):
             "KeepDecl(count=3, per=a.x, order='newest', by=(else a.y a.z))",
         ),
         ("bounded limit 5", "bounded=BoundedDecl()"),
+        (
+            "pick oldest 10 per a.x by a.y limit 5",
+            "PickDecl(count=10, percent=None, at_most=None, order='oldest', per=a.x, by=a.y, seed=None)",
+        ),
+        (
+            'pick 2.5% at random seed "q4", at most 15 per a.x',
+            "PickDecl(count=None, percent=2.5, at_most=15, order='random', per=a.x, by=None, seed='q4')",
+        ),
+        (
+            'pick 10 at random seed "q4" pick newest 2 by a.y',
+            "PickDecl(count=10, percent=None, at_most=None, order='random', per=None, by=None, seed='q4'), PickDecl(",
+        ),
         ("keep at least 1 oldest by a.y show a.x", "KeepDecl(count=1, per=None, order='oldest', by=a.y)"),
         ("keep at least 1 newest by a.y keep at least 2 per a.x oldest by a.y", "KeepDecl(count=2, per=a.x, "),
     ],
@@ -373,6 +385,9 @@ def test_type_that_is_no_record_has_no_fields():
         (PROPOSE.format("limit 5d"), "a whole number or a percentage"),
         (PROPOSE.format("limit 5.5"), "a whole number or a percentage"),
         (PROPOSE.format("keep at least 5% newest by a.x"), "a whole number"),
+        (PROPOSE.format("pick oldest 5% by a.x"), "a whole number"),
+        (PROPOSE.format('pick 5d at random seed "x"'), "a whole number"),
+        (PROPOSE.format('pick 5% at random seed "x", at most 5%'), "a whole number"),
         (PROPOSE.format("keep at least 5d newest by a.x"), "a whole number"),
         (APPROVE.format('5% of role "r"'), "a whole number"),
         (APPROVE.format('automatically when count <= 5%, otherwise 1 of role "r"'), "a whole number"),

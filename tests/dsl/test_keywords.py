@@ -40,6 +40,8 @@ workflow w {
     except when a.x
     keep at least 3 per a.x newest by a.y
     keep at least 3 oldest by a.y
+    pick newest 3 per a.x by a.y
+    pick 5% at random seed "q4", at most 15 per a.x
     limit 5
     show a.x
   }

@@ -216,6 +216,15 @@ def _across(each: tree.InventoryDecl) -> list[str]:
     return tokens
 
 
+def _pick(each: tree.PickDecl) -> list[str]:
+    amount = str(each.count) if each.percent is None else f"{each.percent}%"
+    per = [] if each.per is None else ["per", *expression_tokens(each.per)]
+    if each.by is not None:
+        return ["pick", each.order, amount, *per, "by", *expression_tokens(each.by)]
+    bound = [] if each.at_most is None else [",", "at", "most", str(each.at_most)]
+    return ["pick", amount, "at", "random", "seed", _quoted(each.seed), *bound, *per]
+
+
 def _propose(each: tree.ProposeDecl) -> list[list[str]]:
     clauses = [] if each.bounded is None else [["bounded"]]
     clauses.append(["where", *expression_tokens(each.where)])
@@ -227,6 +236,7 @@ def _propose(each: tree.ProposeDecl) -> list[list[str]]:
     for keep in each.keeps:
         per = [] if keep.per is None else ["per", *expression_tokens(keep.per)]
         clauses.append(["keep", "at", "least", str(keep.count), *per, keep.order, "by", *expression_tokens(keep.by)])
+    clauses += map(_pick, each.picks)
     if each.limit is not None:
         halves = [*([] if each.limit.count is None else [str(each.limit.count)])]
         halves += [] if each.limit.percent is None else [f"{each.limit.percent}%"]

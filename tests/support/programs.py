@@ -213,9 +213,24 @@ keeps = st.builds(
     st.sampled_from(["newest", "oldest"]),
     expressions,
 )
+_picked_first = st.builds(
+    lambda c, o, p, b: tree.PickDecl(c, None, None, o, p, b, None, NOWHERE, NOWHERE),
+    counts,
+    st.sampled_from(["newest", "oldest"]),
+    _optional(expressions),
+    expressions,
+)
+_picked_at_random = st.builds(
+    lambda both, m, p, s: tree.PickDecl(*both, m, "random", p, None, s, NOWHERE, NOWHERE),
+    counts.map(lambda count: (count, None)) | percents.map(lambda percent: (None, percent)),
+    _optional(counts),
+    _optional(expressions),
+    texts,
+)
+picks = _picked_first | _picked_at_random
 proposals = st.builds(
-    lambda n, i, r, w, x, li, s, k, b: tree.ProposeDecl(
-        n, i, r, w, tuple(x), li, tuple(s), NOWHERE, NOWHERE, keeps=tuple(k), bounded=b
+    lambda n, i, r, w, x, li, s, k, b, p: tree.ProposeDecl(
+        n, i, r, w, tuple(x), li, tuple(s), NOWHERE, NOWHERE, keeps=tuple(k), picks=tuple(p), bounded=b
     ),
     names,
     names,
@@ -226,6 +241,7 @@ proposals = st.builds(
     st.lists(expressions, max_size=4),
     st.lists(keeps, max_size=2),
     _optional(st.just(tree.BoundedDecl(NOWHERE))),
+    st.lists(picks, max_size=2),
 )
 quorums = st.builds(lambda c, r, n: tree.QuorumDecl(c, r, n, NOWHERE), counts, texts, st.booleans())
 automatics = st.builds(

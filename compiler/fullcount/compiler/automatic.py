@@ -66,7 +66,7 @@ def check_automatic(act: program.Act, proposal: program.Proposal | None, names: 
         )
     if proposal is None:
         return
-    for word, declared in (("bounded", proposal.bounded),):
+    for word, declared in (("bounded", proposal.bounded), ("pick", len(proposal.picks) > 0)):
         if declared:
             error(
                 sink,

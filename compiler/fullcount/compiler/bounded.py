@@ -43,6 +43,8 @@ def check_bounded(decl: tree.ProposeDecl, proposal: program.Proposal, promises: 
             _absence(use, here, context, names_parts=use.head in of_parts)
     for keep in decl.keeps:
         _ranks("keep", keep.span, here, sink)
+    for pick in decl.picks:
+        _ranks("pick", pick.span, here, sink)
     _limit(decl, here, sink)
 
 

@@ -18,6 +18,7 @@ from fullcount.compiler.inventories import check_recreation
 from fullcount.compiler.names import BoundInventory
 from fullcount.compiler.operations import Target, check_act_calls
 from fullcount.compiler.partitions import check_partitions, check_place, consistency_of
+from fullcount.compiler.picks import check_pick
 from fullcount.compiler.polarity import Polarity
 from fullcount.compiler.presence import facts_when
 from fullcount.compiler.report import error, near, warning
@@ -125,8 +126,9 @@ def check_proposal(
     excepts = [_exemption(checker, each, env) for each in decl.excepts]
     keeps = [check_keep(checker, each, row, env, _keep_text(context, each, comments)) for each in decl.keeps]
     selected = env.knowing(facts_when(where, True)) if where is not None else replace(env, lenient=True)
+    picks = [check_pick(checker, each, row, selected, _keep_text(context, each, comments)) for each in decl.picks]
     shown = [_shown(checker, each, replace(selected, place=Place.SHOW), comments) for each in decl.show]
-    if where is None or None in excepts or None in keeps or None in shown:
+    if where is None or None in excepts or None in keeps or None in picks or None in shown:
         return None
     return program.Proposal(
         name=decl.name.text,
@@ -141,6 +143,7 @@ def check_proposal(
         span=decl.span,
         keeps=tuple(each for each in keeps if each is not None),
         bounded=decl.bounded is not None,
+        picks=tuple(each for each in picks if each is not None),
     )
 
 
@@ -208,8 +211,8 @@ def check_act(
 _QUOTED_OR_SPACE = re.compile(r'("(?:[^"\\\n]|\\[^\n])*")|\s+')
 
 
-def _keep_text(context: Context, keep: tree.KeepDecl, comments: Sequence[tree.Comment]) -> str:
-    parts = (keep.by,) if keep.per is None else (keep.per, keep.by)
+def _keep_text(context: Context, keep: tree.KeepDecl | tree.PickDecl, comments: Sequence[tree.Comment]) -> str:
+    parts = tuple(part for part in (keep.per, keep.by) if part is not None)
     return _full_text(context, keep.span, parts, comments)
 
 

@@ -35,11 +35,13 @@ def infer_uses(proposal: Proposal, base_span: Span, inventories: Mapping[str, In
     """
     base = Direction.BOUNDED if proposal.bounded else Direction.BASE
     uses = [_use(proposal.inventory, base, base_span, base_span)]
-    uses.extend(uses_of(proposal.where, Polarity.POSITIVE))
+    # an object that is selected takes the place of another one in a pick: for the selection it stands either way
+    selected = Polarity.POSITIVE if len(proposal.picks) == 0 else Polarity.MIXED
+    uses.extend(uses_of(proposal.where, selected))
     for exemption in proposal.excepts:
         if exemption.condition is not None:
             # what is not proven false keeps the object: for the selection it stands under a negation
-            uses.extend(uses_of(exemption.condition, Polarity.NEGATIVE))
+            uses.extend(uses_of(exemption.condition, selected.flipped()))
     return replace(proposal, uses=(*uses, *_partitions({use.inventory for use in uses}, inventories or {})))
 
 

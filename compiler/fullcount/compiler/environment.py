@@ -26,6 +26,7 @@ class Place(Enum):
     ARGUMENT = "an argument of an operation"
     PROTECT = "a protection"
     KEEP = "`keep`"
+    PICK = "`pick`"
     ITEMS = "the condition of `any` and `all`"
 
 

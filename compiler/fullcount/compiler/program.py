@@ -123,6 +123,27 @@ class Keep:
 
 
 @dataclass(frozen=True, slots=True)
+class Pick:
+    """Of the objects that are selected and that nothing keeps, only the first of each group are taken.
+
+    How many: `count`, or `percent` of those of the group, rounded down, and never more than `at_most`. `order` is
+    `oldest` or `newest` (by `by`), or `random` (by the digest of `seed` and the key); the key decides between equals.
+    `per` and `by` are over the base row. Several are applied one after the other; see `lower/sql_pick.py`.
+    """
+
+    count: int | None
+    percent: Decimal | None
+    at_most: int | None
+    order: str
+    per: ir.Expr | None
+    by: ir.Expr | None
+    seed: str | None
+    text: str
+    """The clause as written, for people."""
+    span: Span = field(default=ir.NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Protection:
     """What keeps an object whatever the rule says, unless `condition` (over the base row) is proven false for it.
 
@@ -162,6 +183,7 @@ class Proposal:
     keeps: tuple[Keep, ...] = ()
     bounded: bool = False
     """Whether it takes what was found of an inventory that may not have been read to its end (requirement R22)."""
+    picks: tuple[Pick, ...] = ()
 
     @property
     def exemptions(self) -> tuple[ir.Expr, ...]:
@@ -171,7 +193,8 @@ class Proposal:
     @property
     def deciding(self) -> tuple[ir.Expr, ...]:
         """Every expression that decides whether an object is proposed, besides the scope of its inventory."""
-        parts = [part for keep in self.keeps for part in (keep.per, keep.by) if part is not None]
+        ranked: tuple[Keep | Pick, ...] = (*self.keeps, *self.picks)
+        parts = [part for each in ranked for part in (each.per, each.by) if part is not None]
         return (self.where, *self.exemptions, *(each.condition for each in self.protections), *parts)
 
 

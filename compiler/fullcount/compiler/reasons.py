@@ -8,7 +8,7 @@ the direction itself.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fullcount.compiler import ir
 from fullcount.compiler.claims import Direction
@@ -32,6 +32,11 @@ OF_PARTITIONS = (
 """Why an inventory that names partitions is used in absence."""
 
 
+_RANKS = (
+    "`{test}` decides which objects a `pick` compares: rows that were not returned could put another one in its place"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class _Stand:
     """Where an expression stands: at which polarity, and in what."""
@@ -39,17 +44,21 @@ class _Stand:
     polarity: Polarity
     exempts: bool = False
     """Inside a condition that keeps."""
+    ranks: bool = False
+    """A `pick` takes only some of what is selected, so each object may take the place of another."""
 
     def at(self, polarity: Polarity) -> _Stand:
-        return _Stand(polarity, self.exempts)
+        return replace(self, polarity=polarity)
 
 
 def reasons(proposal: Proposal) -> tuple[tuple[Use, str], ...]:
     """Return each use of a proposal with the reason for its direction, in the order of `proposal.uses`."""
-    said = [_base(proposal), *_of(proposal.where, _Stand(Polarity.POSITIVE))]
+    ranks = len(proposal.picks) > 0
+    selected = Polarity.MIXED if ranks else Polarity.POSITIVE
+    said = [_base(proposal), *_of(proposal.where, _Stand(selected, ranks=ranks))]
     for exemption in proposal.excepts:
         if exemption.condition is not None:
-            said.extend(_of(exemption.condition, _Stand(Polarity.NEGATIVE, exempts=True)))
+            said.extend(_of(exemption.condition, _Stand(selected.flipped(), exempts=True, ranks=ranks)))
     written, partitions = proposal.uses[: len(said)], proposal.uses[len(said) :]
     if [each[:2] for each in said] == [(use.inventory, use.direction) for use in written]:
         explained = [(use, reason) for use, (_, _, reason) in zip(written, said, strict=True)]
@@ -111,6 +120,8 @@ def _existence(some: ir.Some, stand: _Stand, *, written: str) -> _Said:
         if written == "no":
             return name, direction, f"`no {name} …` stands under a negation: one row that was found settles it"
         return name, direction, f"`some {name} …`: one row that was found proves it, more rows could add nothing"
+    if stand.ranks:
+        return name, direction, _RANKS.format(test=f"{written} {name} …")
     if stand.exempts:
         return name, direction, f"`{written} {name} …` can keep an object: a row that was not returned could be the one"
     if stand.polarity is Polarity.MIXED:
@@ -137,6 +148,8 @@ def _aggregate(expr: ir.Aggregate, compared: str | None, stand: _Stand) -> Itera
     test = f"`{expr.function} {name} …`" if compared is None else f"`{expr.function} {name} … {compared}`"
     if direction is Direction.WITNESS:
         reason = f"{test}: rows that were not returned could only make it truer"
+    elif stand.ranks:
+        reason = _RANKS.format(test=test.strip("`"))
     elif stand.exempts:
         reason = f"{test} can keep an object: rows that were not returned could be the ones that keep it"
     elif stand.polarity is Polarity.NEGATIVE:

@@ -221,6 +221,7 @@ class Builder:
             self._at.span(node),
             head,
             keeps=tuple(self._holding.keep(child) for child in subtrees(node, "keep")),
+            picks=tuple(self._holding.pick(child) for child in subtrees(node, "pick")),
             bounded=tree.BoundedDecl(self._at.span(bounded)) if bounded is not None else None,
         )
 

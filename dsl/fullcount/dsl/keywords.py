@@ -14,7 +14,7 @@ CLAUSES: Final[dict[str, tuple[str, ...]]] = {
     FILE: ("edition", "import", "record", "define", "protect", "workflow"),
     "workflow": ("describe", "owner", "schedule", "param", "inventory", "verify", "propose", "approve", "act"),
     "inventory": ("key", "incarnation", "fields", "scope", "deadline", "expect"),
-    "propose": ("bounded", "where", "except", "keep", "limit", "show"),
+    "propose": ("bounded", "where", "except", "keep", "pick", "limit", "show"),
     "act": ("undo", "rate", "concurrency", "canary", "stop", "window"),
 }
 
@@ -56,6 +56,7 @@ EXAMPLES: Final[dict[str, str]] = {
     "where": "where a.last_login < now - 90d",
     "except": "except in exemptions",
     "keep": "keep at least 3 per a.team newest by a.created",
+    "pick": "pick oldest 10 by a.created",
     "limit": "limit 50, 5%",
     "show": "show a.owner, a.last_login",
     "undo": "undo directory.update(id: a.id, locked: false)",

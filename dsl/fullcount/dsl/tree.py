@@ -352,6 +352,24 @@ class KeepDecl:
 
 
 @dataclass(frozen=True, slots=True)
+class PickDecl:
+    """`pick oldest 10 per a.team by a.created` or `pick 10% at random seed "q4", at most 15 per a.team`.
+
+    `order` is `oldest`, `newest` (with `by`) or `random` (with `seed`); one of `count` and `percent` is set.
+    """
+
+    count: int | None
+    percent: Decimal | None
+    at_most: int | None
+    order: str
+    per: Expr | None
+    by: Expr | None
+    seed: str | None
+    span: Span
+    amount_span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class BoundedDecl:
     """`bounded`: act on what was found, although the inventory may not have been read to its end."""
 
@@ -372,6 +390,7 @@ class ProposeDecl:
     span: Span
     head_span: Span
     keeps: tuple[KeepDecl, ...] = ()
+    picks: tuple[PickDecl, ...] = ()
     bounded: BoundedDecl | None = None
 
 

@@ -33,6 +33,7 @@ from fullcount.runtime.plan.document import (
     KeptGroup,
     ListUse,
     Measurement,
+    PickDoc,
     PlanDocument,
     PlanRow,
     ProtectionDoc,
@@ -102,7 +103,7 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
             )
             for group in evaluation.kept()
         )
-        floors = evaluation.floors()
+        floors, picks = evaluation.floors(), evaluation.picks()
         near = sensitivity(evaluation, proposal, bindings, counts.candidates)
         unused = evaluation.unused()
         notes = (*exempt.notes, *unused_notes(unused))
@@ -116,7 +117,7 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
         unused=unused,
     )
     lists += file_uses(workflow, proposal)
-    return _document(inputs, now, counts, rows, (*undecided, *without_call), kept, floors, lists, near, notes)
+    return _document(inputs, now, counts, rows, (*undecided, *without_call), kept, floors, picks, lists, near, notes)
 
 
 def relations_of(
@@ -247,6 +248,7 @@ def _document(
     undecided: tuple[UndecidedRow, ...],
     kept: tuple[KeptGroup, ...],
     floors: tuple[FloorDoc, ...],
+    picks: tuple[PickDoc, ...],
     lists: tuple[ListUse, ...],
     near: tuple[Any, ...],
     notes: tuple[str, ...],
@@ -308,6 +310,7 @@ def _document(
             kept=kept,
             protections=_protections(proposal, kept),
             floors=floors,
+            picks=picks,
             lists=lists,
             sensitivity=near,
             since=_since(inputs.previous, rows),

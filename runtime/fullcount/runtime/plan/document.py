@@ -150,6 +150,14 @@ class Since(Wire):
     gone: int
 
 
+class PickDoc(Wire):
+    """A pick and how it came out: how many selected objects it passes over, and of how many it can't tell."""
+
+    clause: str
+    passed_over: int
+    unranked: int
+
+
 class ListUse(Wire):
     """A list that the proposal names: exemptions with how they bear on it, or the values of a file (`sha256`)."""
 
@@ -220,6 +228,7 @@ class PlanDocument(Wire):
     kept: tuple[KeptGroup, ...]
     protections: tuple[ProtectionDoc, ...] = ()
     floors: tuple[FloorDoc, ...] = ()
+    picks: tuple[PickDoc, ...] = ()
     lists: tuple[ListUse, ...] = ()
     sensitivity: tuple[Sensitivity, ...] = ()
     since: Since | None = None

@@ -89,6 +89,9 @@ def _facts(doc: PlanDocument, said: Summary) -> Iterator[tuple[str, RenderableTy
         rest = len(floor.groups[GROUPS:]) + floor.more
         if rest > 0:
             yield "", Text(f"… {fmt.counted(rest, 'more group')}", style=FAINT)
+    for pick in doc.picks:
+        open_ = "" if pick.unranked == 0 else f", of {fmt.count(pick.unranked)} it can't be told"
+        yield "picked", Text(f"{plain(pick.clause)}: {fmt.count(pick.passed_over)} passed over{open_}")
     for use in doc.lists:
         yield "list", Text(plain(in_words(use)))
     for note in said.notes:

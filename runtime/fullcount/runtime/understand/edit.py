@@ -9,7 +9,7 @@ act needs. What it does not know, and what it can't prove, makes the answer `unk
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from enum import StrEnum
 from itertools import product
@@ -35,7 +35,7 @@ _UNDERSTOOD: Final[Mapping[type[Any], frozenset[str]]] = {
     program.Proposal: frozenset(
         {
             "name", "inventory", "row", "where", "excepts", "limit", "show", "uses", "where_text", "span",
-            "protections", "keeps", "bounded",
+            "protections", "keeps", "bounded", "picks",
         }
     ),
     program.Inventory: frozenset(
@@ -105,6 +105,10 @@ class Side:
         for protection in self.proposal.protections:
             yield f"the protection `{protection.name}`"
 
+    def without_picks(self) -> Side:
+        """Return the side as it is before any pick."""
+        return replace(self, proposal=replace(self.proposal, picks=()))
+
     def lists(self) -> frozenset[str]:
         """Return the exemption lists that keep objects."""
         return frozenset(e.list_name for e in self.proposal.excepts if e.list_name is not None)
@@ -151,6 +155,7 @@ def obstacles(wide: Side, narrow: Side, called: str) -> Iterator[str]:
     for name in sorted(wide.lists() - narrow.lists()):
         yield f"the list `{name}` keeps objects on one side only"
     yield from _floors(wide, narrow)
+    yield from _picks(wide, narrow, called)
     yield from _limits(wide.proposal.limit, narrow.proposal.limit)
     for name in wide.read():
         yield from _verified(name, wide.workflow, narrow.workflow)
@@ -279,6 +284,41 @@ def constants(params: Mapping[str, Value], declared: Sequence[program.Param]) ->
 
 
 # -- floors ------------------------------------------------------------------------------------------------------------
+
+
+def _picks(wide: Side, narrow: Side, called: str) -> Iterator[str]:
+    """Yield what stands in the way where a pick takes only some: a smaller choice is another choice.
+
+    A pick more only takes away. The picks of `wide` take the same only of the very same objects.
+    """
+    theirs, ours = _ranked(wide), _ranked(narrow)
+    if len(theirs) == 0:
+        return
+    if ours[: len(theirs)] != theirs:
+        yield "`pick` takes other objects on the other side"
+        return
+    plain_wide, plain_narrow = wide.without_picks(), narrow.without_picks()
+    if len([*_conditions(plain_narrow, plain_wide, called), *_floors(plain_narrow, plain_wide)]) > 0 or (
+        wide.lists() != narrow.lists()
+    ):
+        yield "what a `pick` takes depends on every object that is selected before it, and these are others"
+
+
+def _ranked(side: Side) -> list[tuple[object, ...]]:
+    """Return the picks by what they mean."""
+    own = {side.proposal.row: ir.SELF}
+    return [
+        (
+            pick.count,
+            pick.percent,
+            pick.at_most,
+            pick.order,
+            pick.seed,
+            None if pick.per is None else _closed(normal(pick.per, own), side.workflow),
+            None if pick.by is None else _closed(normal(pick.by, own), side.workflow),
+        )
+        for pick in side.proposal.picks
+    ]
 
 
 def _floors(wide: Side, narrow: Side) -> Iterator[str]:

@@ -64,7 +64,8 @@ def explain(document: PlanDocument, snapshots: SnapshotStore, text: str, lists: 
     around = surroundings(held, workflow, rule.expressions)
     written = tuple(to_json(part, inventory.fields[name].type) for name, part in zip(inventory.key, key, strict=True))
     entries, notes = _entries(workflow, proposal, document, key, lists)
-    decision, reasons = agreed(document, written, decide(rule, row, around), entries)
+    ranks = len(proposal.picks) > 0
+    decision, reasons = agreed(document, written, decide(rule, row, around), entries, ranks=ranks)
     return Explanation(
         document=document,
         inventory=inventory,
@@ -72,17 +73,24 @@ def explain(document: PlanDocument, snapshots: SnapshotStore, text: str, lists: 
         row=row,
         decision=decision,
         reasons=reasons,
-        flips=flips(rule, row, decision, around),
+        # what a pick would take of other objects is not worked out, so nothing is said of what would select this one
+        flips=() if ranks else flips(rule, row, decision, around),
         notes=(*notes, *_changed_lists(decision, entries)),
     )
 
 
 def agreed(
-    document: PlanDocument, key: tuple[Any, ...], decision: Decision, entries: Sequence[Holding] = ()
+    document: PlanDocument,
+    key: tuple[Any, ...],
+    decision: Decision,
+    entries: Sequence[Holding] = (),
+    *,
+    ranks: bool = False,
 ) -> tuple[Decision, tuple[str, ...]]:
     """Return the decision as the plan holds it, with the plan's own words. Raises `ContradictionError`.
 
-    `decision` was made without lists: where the plan keeps an object that nothing else keeps, a list did.
+    `decision` was made without lists: where the plan keeps an object that nothing else keeps, a list did. With `ranks`
+    it was made without the picks of the proposal as well, which only the plan knows.
     """
     planned, words = planned_verdict(document, key)
     listed_verdict, listed_because = verdict_of(replace(decision.parts, listed=True))
@@ -91,6 +99,8 @@ def agreed(
             # kept by a condition as well: the plan counts it under the list
             return _listed(decision), tuple(held.reason for held in entries)
         return decision, words
+    if ranks and planned is Verdict.UNDECIDED and decision.verdict is Verdict.CANDIDATE:
+        return replace(decision, verdict=Verdict.UNDECIDED, because=Because.OTHERWISE), words
     if planned is not Verdict.KEPT or decision.verdict is Verdict.OUTSIDE:
         raise ContradictionError(planned, decision.verdict)
     possible = _possible_reasons(document.kept, key)
