@@ -111,7 +111,7 @@ class SplitActor:
             actor, own = await self._of(call)
         except SourceError as error:
             return ActResult(Outcome.FAILED, None, f"nothing was written: {error.reason.detail}")
-        return await actor.perform(own)
+        return await actor.write(own)
 
     async def took_effect(self, call: ActCall) -> bool | None:
         """See `SourceActor.took_effect`. Raises `SourceError` when the part can't be asked."""
