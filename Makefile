@@ -21,7 +21,7 @@ setup: $(READY)
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[postgres]' --group dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[postgres,http]' --group dev
 	@touch $(READY)
 
 demo: setup
@@ -48,7 +48,7 @@ lock:
 	rm -rf $(VENV)/lock
 	$(PYTHON) -m venv $(VENV)/lock
 	$(VENV)/lock/bin/python -m pip install --quiet --upgrade pip
-	$(VENV)/lock/bin/python -m pip install --quiet --editable '.[postgres]' --group dev
+	$(VENV)/lock/bin/python -m pip install --quiet --editable '.[postgres,http]' --group dev
 	$(VENV)/lock/bin/python -m pip freeze --exclude-editable --all | grep -v '^setuptools==' > constraints.txt
 	rm -rf $(VENV)/lock
 

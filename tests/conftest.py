@@ -7,6 +7,7 @@ chosen by `HYPOTHESIS_PROFILE`. A property test states its full number by `tests
 from __future__ import annotations
 
 import os
+import tempfile
 
 from hypothesis import settings
 
@@ -15,3 +16,7 @@ pytest_plugins = ["tests.support.requirements_report"]
 settings.register_profile("ci", max_examples=500, deadline=None, derandomize=False, print_blob=True)
 settings.register_profile("dev", max_examples=100, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
+
+
+# What a command keeps for the next one goes to a folder of this run: no test depends on what another run left there.
+os.environ["XDG_CACHE_HOME"] = tempfile.mkdtemp(prefix="fullcount-cache-")

@@ -141,3 +141,11 @@ def test_fires_are_asked_for_with_a_time_zone_and_a_readable_schedule():
         next_fires(Schedule("0 2 * * *", None, "UTC", None), datetime(2026, 1, 1), 1)  # noqa: DTZ001
     with pytest.raises(ScheduleError, match="five parts"):
         next_fires(Schedule("0 2 * *", None, "UTC", None), datetime(2026, 1, 1, tzinfo=UTC), 1)
+
+
+@pytest.mark.parametrize("period", ["5m", "1us"])
+def test_a_short_period_is_warned_of_in_its_own_words(period):
+    """A workflow that says `every` is told of its period, not of the parts of a cron text."""
+    found = only(scheduled(f"every {period}"))
+    assert "every" in found.help
+    assert not {"*", '"'} & set(found.why + found.help)

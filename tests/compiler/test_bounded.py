@@ -105,7 +105,7 @@ def test_absence_is_refused_anywhere_in_a_bounded_rule(rule):
 
 def test_an_exemption_by_what_is_found_rests_on_absence_and_is_refused():
     """The row that would keep the object may be the one that was not returned."""
-    text = changed(("    limit 20", "    except when some people as p where (p.id == a.id)\n    limit 20"))
+    text = changed(("    limit 20", "    except when some people as p where (p.id == a.team)\n    limit 20"))
     assert only(text).code == "FC322"
 
 

@@ -21,7 +21,7 @@ def found(definitions: str, rule: str, **others: str) -> list[Diagnostic]:
 
 def with_people(rule: str) -> str:
     """A file whose rule reaches `people` only through a definition."""
-    return with_rule(f"{rule} and some people as q where (q.id == a.id)")
+    return with_rule(f"{rule} and some people as q where (q.id == a.team)")
 
 
 def codes(definitions: str, rule: str, **others: str) -> list[str]:
@@ -54,7 +54,7 @@ def codes(definitions: str, rule: str, **others: str) -> list[str]:
         (OLD, "odl(a.created)", ["FC118"]),
         (OLD, "old(2026-01-01T00:00:00Z)", ["FC218"]),
         ("define f(x: int) = x > 3\n", "f(4)", ["FC208"]),
-        ("define f(x: int) = x > 3\n", "f(count people as p where (p.id == a.id))", ["FC210"]),
+        ("define f(x: int) = x > 3\n", "f(count people as p where (p.id == a.team))", ["FC210"]),
         ("define f(x: bool) = x\n", "f(a.logins > 3)", ["FC220"]),
         ("define f(x: int, y: int) = x == y\n", "f(a.logins, a.logins)", ["FC208"]),
         ("define f(x: timestamp?) = (x else never) < now\n", "not f(a.last_login)", ["FC207"]),
@@ -170,9 +170,10 @@ def test_use_of_a_definition_is_what_would_have_been_written_by_hand(definitions
 def test_row_of_a_definition_never_captures_the_row_of_an_argument():
     """`p` in the argument and `p` in the body are two rows, whatever they are called."""
     known = "define known(x: text) = some people as p where (p.manager is present and p.manager == x)\n"
-    rule = "no people as p where (p.id == a.id and known(p.id))"
+    rule = "no people as p where (p.id == a.team and known(p.id))"
     by_hand = (
-        "no people as p where (p.id == a.id and some people as p2 where (p2.manager is present and p2.manager == p.id))"
+        "no people as p where (p.id == a.team"
+        " and some people as p2 where (p2.manager is present and p2.manager == p.id))"
     )
     (made,) = workflow(known + with_rule(rule)).proposals
     assert made.where == proposal(by_hand).where

@@ -25,7 +25,7 @@ from fullcount.compiler.types import INT
 RICH = with_rule(
     '(a.last_login else a.created) < now - idle and a.risk > 0.5 and a.team in ["x", "y"]'
     " and a.logins > -9223372036854775807"
-    " and some people as p where (p.id == a.id and count logins as l where (l.account == p.id) < 3)"
+    " and some people as p where (p.id == a.team and count logins as l where (l.account == p.id) < 3)"
     ' and (a.tags["env"] is absent or not matches(a.tags["env"], "p.*"))',
     clauses="except in exemptions except when a.locked show a.owner, a.logins * 2",
     params='schedule cron "0 2 * * *" timezone "Europe/Berlin" catch up within 4h param idle: duration = 90d',

@@ -80,7 +80,7 @@ def test_acting_on_an_inventory_without_any_verify_is_refused():
     )
 
 
-@pytest.mark.parametrize("rule", ["a.locked", "a.locked and some people as p where (p.id == a.id)"])
+@pytest.mark.parametrize("rule", ["a.locked", "a.locked and some people as p where (p.id == a.team)"])
 def test_evidence_without_a_stated_age_is_refused(rule):
     """Every use needs a stated age, a witness too."""
     text = with_rule(rule)
@@ -95,7 +95,7 @@ def test_evidence_without_a_stated_age_is_refused(rule):
 
 def test_a_witness_needs_no_complete_inventory():
     """More rows could only add to it, so a stated age is enough."""
-    text = with_rule("a.locked and some people as p where (p.id == a.id)")
+    text = with_rule("a.locked and some people as p where (p.id == a.team)")
     assert (
         codes(text.replace("verify people { complete, fresh within 24h }", "verify people { fresh within 24h }")) == []
     )
@@ -130,7 +130,7 @@ def test_a_claim_that_means_nothing_is_refused(claim):
 
 def test_complete_promises_all_rows_of_one_reading_with_nothing_hidden():
     """`complete` is three claims, and a stronger snapshot takes the place of the weaker."""
-    people = with_rule("a.locked and no people as p where (p.id == a.id)").replace(
+    people = with_rule("a.locked and no people as p where (p.id == a.team)").replace(
         "verify people { complete, fresh within 24h }",
         "verify people { complete, snapshot pinned, fresh within 24h, rows at least 5, change at most 20% }",
     )
@@ -141,32 +141,32 @@ def test_complete_promises_all_rows_of_one_reading_with_nothing_hidden():
 
 
 W, N, B = Direction.WITNESS, Direction.ABSENCE, Direction.BASE
-BOTH = "some people as p where (p.id == a.id and {} logins as l where (l.account == p.id))"
+BOTH = "some people as p where (p.id == a.team and {} logins as l where (l.account == p.id))"
 
 
 @pytest.mark.requirement("R19")
 @pytest.mark.parametrize(
     ("rule", "directions"),
     [
-        ("some people as p where (p.id == a.id)", [("people", W)]),
-        ("no people as p where (p.id == a.id)", [("people", N)]),
-        ("not some people as p where (p.id == a.id)", [("people", N)]),
-        ("not no people as p where (p.id == a.id)", [("people", W)]),
-        ("not (a.locked or some people as p where (p.id == a.id))", [("people", N)]),
+        ("some people as p where (p.id == a.team)", [("people", W)]),
+        ("no people as p where (p.id == a.team)", [("people", N)]),
+        ("not some people as p where (p.id == a.team)", [("people", N)]),
+        ("not no people as p where (p.id == a.team)", [("people", W)]),
+        ("not (a.locked or some people as p where (p.id == a.team))", [("people", N)]),
         (BOTH.format("some"), [("people", W), ("logins", W)]),
         (BOTH.format("no"), [("people", W), ("logins", N)]),
         ("not " + BOTH.format("some"), [("people", N), ("logins", N)]),
         ("not " + BOTH.format("no"), [("people", N), ("logins", W)]),
-        ("count people as p where (p.id == a.id) > 3", [("people", W)]),
-        ("count people as p where (p.id == a.id) >= 3", [("people", W)]),
-        ("count people as p where (p.id == a.id) < 3", [("people", N)]),
-        ("3 > count people as p where (p.id == a.id)", [("people", N)]),
-        ("3 <= count people as p where (p.id == a.id)", [("people", W)]),
-        ("count people as p where (p.id == a.id) == 3", [("people", N)]),
-        ("count people as p where (p.id == a.id) != 3", [("people", N)]),
-        ("not count people as p where (p.id == a.id) != 3", [("people", N)]),
-        ("not count people as p where (p.id == a.id) < 3", [("people", W)]),
-        ("count people as p where (p.id == a.id) > count logins as l where (l.account == a.id)",
+        ("count people as p where (p.id == a.team) > 3", [("people", W)]),
+        ("count people as p where (p.id == a.team) >= 3", [("people", W)]),
+        ("count people as p where (p.id == a.team) < 3", [("people", N)]),
+        ("3 > count people as p where (p.id == a.team)", [("people", N)]),
+        ("3 <= count people as p where (p.id == a.team)", [("people", W)]),
+        ("count people as p where (p.id == a.team) == 3", [("people", N)]),
+        ("count people as p where (p.id == a.team) != 3", [("people", N)]),
+        ("not count people as p where (p.id == a.team) != 3", [("people", N)]),
+        ("not count people as p where (p.id == a.team) < 3", [("people", W)]),
+        ("count people as p where (p.id == a.team) > count logins as l where (l.account == a.id)",
          [("people", W), ("logins", N)]),
         ("(max logins as l where (l.account == a.id) of l.at else a.created) > now", [("logins", N)]),
         ("max logins as l where (l.account == a.id) of l.at is present", [("logins", W)]),
@@ -199,7 +199,7 @@ def test_a_larger_maximum_is_a_witness_and_a_smaller_one_is_absence(test, direct
 @pytest.mark.parametrize(("quantifier", "direction"), [("some", N), ("no", W)])
 def test_an_exemption_stands_under_a_negation(quantifier, direction):
     """What is not proven to be an exception keeps its object: `except when some` concludes absence."""
-    uses = proposal("a.locked", clauses=f"except when {quantifier} people as p where (p.id == a.id)").uses
+    uses = proposal("a.locked", clauses=f"except when {quantifier} people as p where (p.id == a.team)").uses
     assert [(use.inventory, use.direction) for use in uses[1:]] == [("people", direction)]
 
 

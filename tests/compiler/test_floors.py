@@ -31,7 +31,7 @@ def refused(clause: str) -> list[str]:
         ("keep at least 3 newest by b.created", "FC109"),
         ("keep at least 3 newest by (a.last_login else never)", "FC207"),
         ("keep at least 3 newest by count people as p where (p.id == a.owner)", "FC210"),
-        ("keep at least 3 per (some people as p where (p.id == a.id)) newest by a.created", "FC211"),
+        ("keep at least 3 per (some people as p where (p.id == a.team)) newest by a.created", "FC211"),
     ],
 )
 def test_a_floor_that_keeps_nothing_or_has_no_meaning_is_refused(clause, code):

@@ -14,7 +14,7 @@ from fullcount.compiler.edges import Approved, Collected, Evidence, Planned, Req
 from fullcount.compiler.graph import GraphError, Stage, build_graph, requirement_of
 from fullcount.compiler.graph_render import to_dot, to_json, to_mermaid, to_svg
 
-RULE = with_rule("a.locked and no people as p where (p.id == a.id) and some logins as l where (l.account == a.id)")
+RULE = with_rule("a.locked and no people as p where (p.id == a.team) and some logins as l where (l.account == a.id)")
 RESULT = compiled(RULE)
 CHECKED = workflow(RULE)
 GRAPH = build_graph(CHECKED, RESULT.sources)
@@ -53,7 +53,7 @@ def test_each_edge_says_what_it_requires():
     assert [claim.kind for claim in people.claims] == ["complete", "snapshot", "visible", "fresh"]
     assert people.max_age == 24 * 3_600_000_000
     line = next(n for n, text in enumerate(RULE.splitlines(), 1) if "where a.locked" in text)
-    assert people.uses == (f"absence  tidy.fcw:{line}:24  no people as p where (p.id == a.id)",)
+    assert people.uses == (f"absence  tidy.fcw:{line}:24  no people as p where (p.id == a.team)",)
     assert requirement_of(GRAPH, "inventory:people", "verify:people") == Collected(inventory="people")
     assert requirement_of(GRAPH, "propose:disable", "approve:disable") == Planned(proposal="disable")
     approved = requirement_of(GRAPH, "approve:disable", "act:disable")

@@ -50,7 +50,7 @@ def test_test_of_a_list_that_means_nothing_is_one_error(rule: str, expected: lis
 
 def test_inventory_where_a_list_is_meant_is_told_how_to_look_into_it():
     """`any people` is what people write who mean `some people`."""
-    text = with_rule("any people as p where (p.active) and some people as q where (q.id == a.id)")
+    text = with_rule("any people as p where (p.active) and some people as q where (q.id == a.team)")
     (finding,) = findings(text)
     assert finding.code == "FC205"
     assert "some people as p where (" in finding.help

@@ -54,7 +54,7 @@ def test_the_plain_file_has_no_finding():
         ('role "iam-admin"', 'role "iam-admn"', "FC120", "did you mean `iam-admin`?"),
         ("complete, fresh", "complete, count agrees with hr.employees, fresh", "FC121", "`hr.headcount`"),
         ("where a.locked", 'where lowre(a.team) == "x"', "FC118", "did you mean `lower`?"),
-        ("where a.locked", "where some peopel as p where (p.id == a.id)", "FC108", ""),
+        ("where a.locked", "where some peopel as p where (p.id == a.team)", "FC108", ""),
     ],
 )  # fmt: skip
 def test_a_name_that_stands_for_nothing_is_refused_with_what_was_meant(old, new, code, help_text):

@@ -40,6 +40,8 @@ CHECKED = workflow(with_rule(RULE, params=ALL))
         ({"least": "5", "since": "2026-01-31T00:00:00"}, "write it as `2026-01-31T00:00:00Z`"),
         ({"least": "5", "day": "2026-02-30"}, "write it as `2026-01-31`"),
         ({"least": "5", "risk": "0.1234567891"}, "is not one"),
+        ({"least": "5", "idle": "-5d"}, "parameter `idle` is given as `-5d`, a length below zero"),
+        ({"least": "5", "idle": "- 1us"}, "a length below zero"),
     ],
 )
 def test_a_parameter_that_is_missing_unknown_or_of_another_type_is_refused(given, message):
@@ -49,11 +51,25 @@ def test_a_parameter_that_is_missing_unknown_or_of_another_type_is_refused(given
     assert message in str(refused.value)
 
 
+def test_a_length_without_a_default_is_not_given_below_zero():
+    """Nothing in the workflow says that it was thought of."""
+    checked = workflow(with_rule("a.session > grace", params="param grace: duration"))
+    with pytest.raises(ParamError, match="below zero"):
+        bind_params(checked, {"grace": "-5d"})
+
+
+def test_a_length_below_zero_is_given_where_the_default_is_one():
+    """The language has such lengths, and a workflow that means one says so; zero is a length like any other."""
+    checked = workflow(with_rule("a.session > grace", params="param grace: duration = -1d"))
+    assert bind_params(checked, {"grace": "-2h"}) == {"grace": -2 * 3_600_000_000}
+    assert bind_params(checked, {"grace": "0s"}) == {"grace": 0}
+
+
 def test_given_parameters_replace_defaults_and_the_rest_keep_them():
     """Texts are taken as they are; all others as a workflow writes them; signs where the type has them."""
-    bound = bind_params(CHECKED, {"least": "-5", "idle": "-2h", "team": ' "x" ', "risk": "-1.5", "box": "1 KiB"})
+    bound = bind_params(CHECKED, {"least": "-5", "idle": "2h", "team": ' "x" ', "risk": "-1.5", "box": "1 KiB"})
     assert bound == {
-        "idle": -2 * 3_600_000_000,
+        "idle": 2 * 3_600_000_000,
         "least": -5,
         "risk": Decimal("-1.5"),
         "since": 1_769_817_600_000_000,

@@ -31,7 +31,7 @@ IDLE = "a.last_login is present and a.last_login < now - 90d"
         ("pick oldest 5 by now", "FC217", "now"),
         ('pick 5 at random seed "x" per "all"', "FC217", '"all"'),
         ("pick oldest 5 by (a.created < now)", "FC220", "(a.created < now)"),
-        ("pick oldest 5 by (count people as p where (p.id == a.id))", "FC210", None),
+        ("pick oldest 5 by (count people as p where (p.id == a.team))", "FC210", None),
     ],
 )
 def test_a_pick_that_has_no_clear_meaning_is_refused(clause, code, place):

@@ -91,7 +91,7 @@ def test_a_value_that_may_be_absent_is_not_compared_until_the_rule_says_what_abs
         "a.protected is absent or not a.protected",
         f"{LATEST} is absent or {LATEST} < now - 90d",
         "(max logins as l where (l.account == a.id) of l.at else a.created) < now - 90d",
-        "max people as p where (p.id == a.id and p.left_at is present) of p.left_at is absent",
+        "max people as p where (p.id == a.team and p.left_at is present) of p.left_at is absent",
     ],
 )  # fmt: skip
 def test_flow_typing_knows_what_has_been_said(rule):
@@ -102,7 +102,7 @@ def test_flow_typing_knows_what_has_been_said(rule):
 @pytest.mark.parametrize(
     "rule",
     ["a.team is absent", '(a.team else "x") == "x"', "(a.created else never) < now", "a.logins + 1 is present",
-     "count people as p where (p.id == a.id) is absent"],
+     "count people as p where (p.id == a.team) is absent"],
 )  # fmt: skip
 def test_what_is_never_absent_is_not_asked_for_absence(rule):
     """Saying what absent means of a value that is always there is an error."""
@@ -129,8 +129,8 @@ def test_there_is_no_truthiness(rule):
         '"x" in a.tags',
         '"x" in a.team',
         'a.team["x"] is present',
-        "sum people as p where (p.id == a.id) of p.hired_at > now",
-        "max people as p where (p.id == a.id) of p.active is present",
+        "sum people as p where (p.id == a.team) of p.hired_at > now",
+        "max people as p where (p.id == a.team) of p.active is present",
     ],
 )
 def test_what_has_no_meaning_for_a_type_is_refused(rule):
@@ -211,9 +211,9 @@ def test_a_condition_that_is_the_same_for_every_object_is_refused(rule):
 @pytest.mark.parametrize(
     "rule",
     [
-        "count people as p where (p.id == a.id) + 1 > 2",
-        "length(min people as p where (p.id == a.id) of p.id) > 2",
-        'max people as p where (p.id == a.id) of p.id in ["x"]',
+        "count people as p where (p.id == a.team) + 1 > 2",
+        "length(min people as p where (p.id == a.team) of p.id) > 2",
+        'max people as p where (p.id == a.team) of p.id in ["x"]',
         "90d < now - max logins as l where (l.account == a.id) of l.at",
     ],
 )
@@ -223,7 +223,7 @@ def test_an_aggregate_is_only_compared_or_asked(rule):
 
 
 @pytest.mark.parametrize(
-    "clauses", ["show some people as p where (p.id == a.id)", "show count people as p where (p.id == a.id)"]
+    "clauses", ["show some people as p where (p.id == a.team)", "show count people as p where (p.id == a.team)"]
 )
 def test_shown_values_do_not_look_into_other_inventories(clauses):
     """What reviewers see comes from the object itself."""

@@ -38,6 +38,7 @@ incarnation = "uuid"
 version = "version"
 version_managed = true
 writable = ["locked"]
+known_triggers = ["noted"]
 fields = {{ id = "text", uuid = "text", owner = "text?", locked = "bool", version = "int" }}
 
 [sources.directory.resources.people]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from tests.support.language import codes, file_of, findings, shown
 
+from fullcount.dsl.characters import misleading
 from fullcount.dsl.parser import parse
 from fullcount.dsl.source import Source
 
@@ -69,9 +70,43 @@ def test_needed_character_can_be_written_as_an_escape():
 @pytest.mark.parametrize("word", ["p\u0430yments", "\u0391dmin", "adm\u0131n\u0435"])
 def test_word_of_mixed_alphabets_is_a_warning_and_the_tree_is_kept(word: str):
     """A Cyrillic or Greek letter among Latin ones is said, and may stand."""
-    file, diagnostics = parse(Source("x", f'workflow w {{ owner "{word}" }} # {word}'))
-    assert [(finding.code, str(finding.severity)) for finding in diagnostics] == [("FC020", "warning")]
-    assert file is not None
+    for text in (f'workflow w {{ owner "{word}" }}', f"workflow w {{ }} # {word}"):
+        file, diagnostics = parse(Source("x", text))
+        assert [(finding.code, str(finding.severity)) for finding in diagnostics] == [("FC020", "warning")]
+        assert file is not None
+
+
+@pytest.mark.parametrize("word", ["\u0440\u0430\u0443\u0440\u0430", "\u0421\u041e\u0420\u0415", "\u0391\u039f"])
+def test_text_of_look_alikes_throughout_is_a_warning(word: str):
+    """A text without a single Latin letter may read like a Latin word, and select nothing of it."""
+    (found,) = findings(f'workflow w {{ owner "{word}" }}')
+    assert (found.code, str(found.severity)) == ("FC020", "warning")
+
+
+def test_letter_of_another_alphabet_in_a_name_is_an_error():
+    """Names are made of one alphabet, so that no two of them look alike."""
+    for text in ("workflow w { p\u0430ram x: int }", "workflow w\u0435 { }", "workflow w { param x\u0430: int }"):
+        assert {str(finding.severity) for finding in findings(text)} == {"error"}
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [
+        ("svc\u202e-a", "turns the direction"),
+        ("svc\u200b-a", "cannot be seen (U+200B)"),
+        ("svc-p\u0430y", "Cyrillic"),
+        ("svc\x07", "a control character"),
+    ],
+)
+def test_value_of_data_that_looks_like_another_is_told(value: str, said: str):
+    """What comes from a source is never refused for its letters, but whoever reviews it is told."""
+    assert said in (misleading(value) or "")
+
+
+@pytest.mark.parametrize("value", ["svc-a", "Москва", "größe", ""])
+def test_value_of_data_that_is_what_it_looks_like_is_not_told(value: str):
+    """Ids may be in any language."""
+    assert misleading(value) is None
 
 
 @pytest.mark.parametrize("word", ["Москва", "Ελλάδα", "größe", "機械", "naïve Москва", "5µs"])

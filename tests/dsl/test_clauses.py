@@ -63,6 +63,7 @@ def test_texts_of_a_workflow_are_decoded():
         ("param x: duration = 90d", f"default=duration:{90 * DAY})"),
         ('param x: list<text> = ["a"]', "TypeName(name='list', arguments=[TypeName(name='text', arguments=[], "),
         ("param x: map<list<int>>? = y", "optional=True), default=y)"),
+        ("param x: id of hr.employees?", "optional=True, of=hr.employees)"),
         ("param x: record { a: text, b: record { c: int? }, }", "fields=[FieldDecl(name=a, "),
     ],
 )

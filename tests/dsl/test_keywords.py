@@ -16,7 +16,7 @@ from fullcount.dsl.source import Source
 EVERY_KEYWORD = """\
 edition "2026"
 import "lib/x.fcw"
-record r { id: text }
+record r { id: text, o: id of s.r? }
 define f(x: int) = x
 protect payroll from s.r as a where (a.x) because "b"
 workflow w {
@@ -24,7 +24,7 @@ workflow w {
   schedule cron "0 2 * * *" timezone "UTC" catch up within 4h
   param idle: duration = 90d
   inventory i from s.r across region in ["a", "b"], account in j.id {
-    key id incarnation inc fields { id: text } scope x == 1 deadline 5m expect id == 1 }
+    key id normalized by lower incarnation inc fields { id: text } scope x == 1 deadline 5m expect id == 1 }
   verify i { complete, fresh within 1h, snapshot pinned, visibility all, rows at least 1, change at most 5%,
              count agrees with s.h }
   verify j { snapshot interval }
@@ -38,6 +38,7 @@ workflow w {
       or any a.l as t where (t == 1) or all a.l as t where (t == 1)
     except in exemptions
     except when a.x
+    expect no j as b where (b.x) because "c"
     keep at least 3 per a.x newest by a.y
     keep at least 3 oldest by a.y
     pick newest 3 per a.x by a.y
@@ -52,19 +53,42 @@ workflow w {
     window "a" timezone "UTC" }
   act q with s.op(id: a.id) { rate 1 per minute }
   act r with s.op(id: a.id) { rate 1 per hour }
+  test defaults i { x: absent }
+  test "t" of p {
+    now 2026-01-31T00:00:00Z
+    given i partial RATE_LIMITED warned STALE_READ stale 2h previously 5 rows [{ id: "a" }] and 4 more { id: "b" }
+    given j empty
+    given k failed AUTH_FAILED
+    given param idle = 3d
+    given count s.h = 4
+    given list exemptions = ["a"]
+    before act change i "a" { x: 1 }
+    before act remove i "a"
+    before act recreate i "a" { x: 2 }
+    before act add i { id: "c" }
+    before act exempt "a" in exemptions
+    before act wait 2h
+    expect plan ["a"]
+    expect count 1
+    expect refused RATE_LIMITED
+    expect undecided ["a" because "x"]
+    expect kept ["a"]
+    expect outcome "a" = done
+  }
 }
 workflow v { schedule every 6h }
 """
 
+GRAMMAR = tables.build(tables.GRAMMAR.read_text("utf-8"))
 KEYWORD_TERMINALS = sorted(
-    terminal.name for terminal in tables.parser().terminals if re.match(r"[a-z]+\?*\(\?", terminal.pattern.value)
+    terminal.name for terminal in GRAMMAR.terminals if re.match(r"[a-z]+\?*\(\?", terminal.pattern.value)
 )
 
 
 def _occurrences() -> list[tuple[str, int, int]]:
     tokens = [
         token
-        for token in tables.parser().parse(EVERY_KEYWORD).scan_values(lambda token: True)
+        for token in GRAMMAR.parse(EVERY_KEYWORD).scan_values(lambda token: True)
         if token.type in KEYWORD_TERMINALS
     ]
     return sorted((token.type, token.start_pos, token.end_pos) for token in tokens)

@@ -21,6 +21,29 @@ ALL = "SELECT * FROM accounts ORDER BY id"
 KILL = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = 'writer'"
 
 
+SWEEP = (
+    "CREATE FUNCTION sweep() RETURNS trigger LANGUAGE plpgsql AS"
+    " $$ BEGIN DELETE FROM accounts WHERE id = 'a'; RETURN NULL; END $$"
+)
+TRIGGERS = {
+    "a row trigger": "CREATE TRIGGER sweep AFTER {event} ON accounts FOR EACH ROW EXECUTE FUNCTION sweep()",
+    "a statement trigger": "CREATE TRIGGER sweep AFTER {event} ON accounts EXECUTE FUNCTION sweep()",
+    "a rule": "CREATE RULE sweep AS ON {event} TO accounts DO ALSO DELETE FROM accounts WHERE id = 'a'",
+}
+PARTED = (
+    "CREATE TABLE parted (id text PRIMARY KEY, locked boolean NOT NULL) PARTITION BY LIST (id);"
+    "CREATE TABLE parted_a PARTITION OF parted FOR VALUES IN ('a');"
+    "INSERT INTO parted VALUES ('a', false)"
+)
+PARTED_RESOURCE = {
+    "table": "parted",
+    "key": ["id"],
+    "fields": {"id": "text", "locked": "bool"},
+    "writable": ["locked"],
+    "deletable": True,
+}
+
+
 async def until_blocked(database, waiting):
     """Return when the writer waits for a lock, or is done."""
     asked = "SELECT count(*) FROM pg_stat_activity WHERE usename = 'writer' AND wait_event_type = 'Lock'"
@@ -109,6 +132,72 @@ class TestWhatTheDatabaseForbids:
         result = await source.perform(await source.call("delete", "b"))
         assert (result.outcome, result.reason) == (Outcome.REFUSED, ActReason.COLLATERAL_CHANGE)
 
+    async def test_rows_of_other_tables_that_would_change_with_an_update_keep_the_row(self, database, source):
+        """A reference to the very column that is written is collateral."""
+        database(
+            "UPDATE accounts SET owner = id",
+            "CREATE UNIQUE INDEX owners ON accounts (owner)",
+            "CREATE TABLE badges (owner text REFERENCES accounts (owner) ON UPDATE CASCADE)",
+            "INSERT INTO badges SELECT owner FROM accounts WHERE id = 'b'",
+        )
+        result = await source.perform(await source.call("update", "b", owner="else"))
+        assert (result.outcome, result.reason) == (Outcome.REFUSED, ActReason.COLLATERAL_CHANGE)
+        assert (await source.perform(await source.call("update", "b", locked=True))).outcome is Outcome.DONE
+
+    @pytest.mark.requirement("R28")
+    @pytest.mark.parametrize("how", TRIGGERS)
+    @pytest.mark.parametrize("operation", ["delete", "update"])
+    async def test_a_trigger_or_rule_that_nobody_vouched_for_refuses_the_write(self, database, source, how, operation):
+        """What it would do to other rows can't be told from outside, so its being there is enough."""
+        database(SWEEP, TRIGGERS[how].format(event=operation))
+        before = database(ALL)
+        arguments = {"locked": True} if operation == "update" else {}
+        result = await source.perform(await source.call(operation, "b", **arguments))
+        assert (result.outcome, result.reason) == (Outcome.REFUSED, ActReason.COLLATERAL_CHANGE)
+        assert "`sweep`" in result.detail
+        assert database(ALL) == before
+        foreseen = await (await source.reader()).collateral(source.resource, operation)
+        assert len(foreseen.unknown) == 1
+
+    @pytest.mark.requirement("R28")
+    async def test_a_trigger_of_a_partition_refuses_the_write_to_the_whole(self, database, make_source):
+        """A row of the table is a row of its partition."""
+        database(PARTED, SWEEP, "CREATE TRIGGER sweep AFTER DELETE ON parted_a FOR EACH ROW EXECUTE FUNCTION sweep()")
+        source = make_source(PARTED_RESOURCE)
+        for operation, arguments in (("delete", {}), ("update", {"locked": True})):  # a row that moves is deleted
+            result = await source.perform(await source.call(operation, "a", **arguments))
+            assert result.reason is ActReason.COLLATERAL_CHANGE
+
+    @pytest.mark.requirement("R28")
+    async def test_a_trigger_made_while_the_write_waits_is_not_set_off(self, cluster, database, source):
+        """The table is locked before its triggers are looked at: there is no moment between the two."""
+        database(SWEEP)
+        call = await source.call("delete", "b")
+        made = "CREATE TRIGGER sweep AFTER DELETE ON accounts FOR EACH ROW EXECUTE FUNCTION sweep()"
+        result = await during(cluster, database, made, source.perform(call))
+        assert (result.outcome, result.reason) == (Outcome.REFUSED, ActReason.COLLATERAL_CHANGE)
+        assert len(database(ALL)) == 4
+
+    async def test_known_disabled_and_other_triggers_do_not_stand_in_the_way(self, database, make_source):
+        """What the configuration names may run; what is switched off, or runs at another write, does not matter."""
+        database(
+            CREATE,
+            FOUR,
+            "CREATE TABLE audit (id text)",
+            "CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER"
+            " AS $$ BEGIN INSERT INTO audit VALUES (old.id); RETURN old; END $$",
+            SWEEP,
+            "CREATE TRIGGER noted AFTER DELETE ON accounts FOR EACH ROW EXECUTE FUNCTION note()",
+            "CREATE TRIGGER off AFTER DELETE ON accounts FOR EACH ROW EXECUTE FUNCTION sweep()",
+            "ALTER TABLE accounts DISABLE TRIGGER off",
+            "CREATE TRIGGER other AFTER UPDATE ON accounts FOR EACH ROW EXECUTE FUNCTION sweep()",
+        )
+        source = make_source({**ACCOUNTS, "known_triggers": ["noted"]})
+        assert (await source.perform(await source.call("delete", "b"))).outcome is Outcome.DONE
+        assert database("SELECT id FROM audit") == [("b",)]
+        foreseen = await (await source.reader()).collateral(source.resource, "delete")
+        assert (len(foreseen.known), foreseen.unknown) == (1, ())
+
     async def test_a_constraint_that_is_checked_at_the_commit_refuses_the_write(self, database, source):
         """The server said no to the commit: nothing was written, and that is known."""
         database(
@@ -121,9 +210,12 @@ class TestWhatTheDatabaseForbids:
     @pytest.mark.parametrize(
         ("body", "told"), [("new.locked := false; RETURN new", "something else"), ("RETURN NULL", "suppressed")]
     )
-    async def test_a_trigger_that_makes_something_else_of_the_write_undoes_it(self, database, source, body, told):
+    async def test_a_trigger_that_makes_something_else_of_the_write_undoes_it(self, database, make_source, body, told):
         """What the database made of the write is looked at before the commit."""
+        source = make_source({**ACCOUNTS, "known_triggers": ["meddle"]})
         database(
+            CREATE,
+            FOUR,
             f"CREATE FUNCTION meddle() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN {body}; END $$",
             "CREATE TRIGGER meddle BEFORE UPDATE ON accounts FOR EACH ROW EXECUTE FUNCTION meddle()",
         )

@@ -220,7 +220,8 @@ def test_no_limit_of_ours_is_ever_hidden(world, limit, value):
         assert stored == list(world.rows)
     else:
         expected = Reason.TIME_BUDGET_EXCEEDED if limit == "deadline" else Reason.CLIENT_LIMIT_REACHED
-        assert reasons(envelope) == [expected]
+        assert reasons(envelope)[0] == expected
+        assert set(reasons(envelope)) <= {expected, Reason.MORE_PAGES_AVAILABLE}
         assert len(stored) < len(world.rows) or len(world.rows) == 0
 
 

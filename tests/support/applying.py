@@ -64,6 +64,7 @@ class Stage:
         self.store = Store.open(self.url, clock=self.world.clock)
         self.snapshots = SnapshotStore(folder / "snapshots")
         self.lists: dict[str, tuple[Exemption, ...]] = {"exemptions": ()}
+        self.roles: dict[str, tuple[str, ...]] = dict(ROLES)
         self.protections: tuple[Protection, ...] = ()
         """What the workspace protects by now."""
         self.freezes: tuple[Freeze, ...] = ()
@@ -154,6 +155,7 @@ class Stage:
             resources=self.world.resources,
             snapshots=self.snapshots,
             exemptions=lambda name: self.lists[name],
+            roles=lambda: self.roles,
             protections=lambda: self.protections,
             freezes=lambda: self.freezes,
             versions=self.versions,

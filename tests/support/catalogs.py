@@ -43,6 +43,7 @@ ACCOUNTS = Resource(
         "id": _always(TEXT),
         "entry_uuid": _always(TEXT),
         "owner": _maybe(TEXT),
+        "sponsor": _maybe(TEXT),
         "team": _always(TEXT),
         "environment": _always(TEXT),
         "created": _always(TIMESTAMP),
@@ -64,6 +65,7 @@ ACCOUNTS = Resource(
     consistency=Consistency.INTERVAL,
     visibility=Visibility.VOUCHED,
     lookup_fields=frozenset({"id", "owner"}),
+    ids={"sponsor": "hr.employees"},
     operations={
         "update": Operation(
             name="update",
@@ -196,6 +198,15 @@ VOLUMES = Resource(
     },
 )
 
+PARTITIONS = Resource(
+    source="warehouse",
+    name="partitions",
+    fields={"table_name": _always(TEXT), "day": _always(DATE), "rows": _always(INT)},
+    key=("table_name", "day"),
+    consistency=Consistency.PINNED,
+    visibility=Visibility.VOUCHED,
+)
+
 REGION = _always(TEXT)
 
 FLEET_VOLUMES = Resource(
@@ -221,6 +232,7 @@ FLEET_VOLUMES = Resource(
         ),
     },
     partitions={"region": REGION},
+    ids={"region": "fleet.regions"},
 )
 
 FLEET_DISKS = Resource(
@@ -263,15 +275,24 @@ FLEET_IMAGES = Resource(
 
 FLEET = (FLEET_VOLUMES, FLEET_DISKS, FLEET_REGIONS, FLEET_IMAGES)
 
-EXAMPLE_RESOURCES = (ACCOUNTS, EMPLOYEES, HEADCOUNT, BRANCHES, LOGINS, TICKETS, VOLUMES, *FLEET)
+EXAMPLE_RESOURCES = (ACCOUNTS, EMPLOYEES, HEADCOUNT, BRANCHES, LOGINS, TICKETS, VOLUMES, PARTITIONS, *FLEET)
 
 
 def catalog_of(*resources: Resource) -> StaticCatalog:
-    """Return a catalogue of these resources, with the example's exemption lists and roles."""
+    """Return a catalogue of these resources, with the example's exemption lists and roles.
+
+    `ops` has two people, of whom one is all of `duty`; `on-call` has nobody; of the other roles nobody knows.
+    """
     by_source: dict[str, dict[str, Resource]] = {}
     for resource in resources:
         by_source.setdefault(resource.source, {})[resource.name] = resource
-    return StaticCatalog(by_source, ("exemptions",), ("iam-admin", "ops", "platform"), automatic=10)
+    return StaticCatalog(
+        by_source,
+        lists=("exemptions",),
+        role_names=("iam-admin", "ops", "platform", "duty", "on-call"),
+        automatic=10,
+        members={"ops": frozenset({"uid:71", "uid:72"}), "duty": frozenset({"uid:71"}), "on-call": frozenset()},
+    )
 
 
 EXAMPLE = catalog_of(*EXAMPLE_RESOURCES)

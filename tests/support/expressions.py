@@ -244,7 +244,9 @@ def _computed(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
     if of_type == TEXT and draw(st.integers(0, 3)) == 0:
         return ir.Call("json", (_written(draw, scope, JSON_TEXTS), ir.Const(draw(st.sampled_from(PATHS)), TEXT)), TEXT)
     if of_type == TEXT:
-        return ir.Call(draw(st.sampled_from(("lower", "upper", "trim"))), (value(draw, scope, TEXT),), TEXT)
+        return ir.Call(
+            draw(st.sampled_from(("lower", "upper", "trim", "trim_dot", "nfc"))), (value(draw, scope, TEXT),), TEXT
+        )
     if of_type == BOOL:
         return _text_test(draw, scope)
     return value(draw, scope, of_type)

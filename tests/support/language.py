@@ -70,7 +70,7 @@ def shape(value: object) -> str:
     parts = [
         f"{part.name}={shape(getattr(value, part.name))}"
         for part in dataclasses.fields(value)
-        if not part.name.endswith("span")
+        if not part.name.endswith("span") and (part.name, getattr(value, part.name)) != ("of", None)
     ]
     return f"{type(value).__name__}({', '.join(parts)})"
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Sequence
 from itertools import cycle
 
-from fullcount.dsl import tree
+from fullcount.dsl import tree, trial_tree
 from fullcount.dsl.literals import DURATIONS, SIZES
 
 _LEVELS = {"or": 1, "and": 2, "+": 6, "-": 6, "*": 7, "/": 7}
@@ -152,6 +152,8 @@ def _escaped(char: str) -> str:
 
 def _type(each: tree.TypeName) -> list[str]:
     tokens = [each.name]
+    if each.of is not None:
+        tokens += ["of", *_path(each.of.parts)]
     if each.arguments:
         tokens += ["<", *_separated(map(_type, each.arguments)), ">"]
     if each.fields:
@@ -192,7 +194,8 @@ def _operation(each: tree.OperationCall) -> list[str]:
 
 def _inventory(each: tree.InventoryDecl) -> list[list[str]]:
     key = [name.text for name in each.key]
-    clauses = [["key", *(key if len(key) == 1 else ["(", *_separated([name] for name in key), ")"])]]
+    rules = ["normalized", "by", *_separated([name.text] for name in each.normalized)] if each.normalized else []
+    clauses = [["key", *(key if len(key) == 1 else ["(", *_separated([name] for name in key), ")"]), *rules]]
     if each.incarnation is not None:
         clauses.append(["incarnation", each.incarnation.text])
     match each.fields:
@@ -233,6 +236,9 @@ def _propose(each: tree.ProposeDecl) -> list[list[str]]:
             clauses.append(["except", "in", exempted.list_name.text])
         else:
             clauses.append(["except", "when", *expression_tokens(exempted.condition)])
+    for expected in each.expects:
+        head = ["expect", "no", expected.inventory.text, "as", expected.row.text, "where"]
+        clauses.append([*head, "(", *expression_tokens(expected.where), ")", "because", _quoted(expected.because)])
     for keep in each.keeps:
         per = [] if keep.per is None else ["per", *expression_tokens(keep.per)]
         clauses.append(["keep", "at", "least", str(keep.count), *per, keep.order, "by", *expression_tokens(keep.by)])
@@ -283,6 +289,106 @@ def _schedule(each: tree.ScheduleClause) -> list[str]:
     return ["schedule", *when, *zone, *late]
 
 
+# ---------------------------------------------------------------------------------------------- tests
+
+
+def _sample(each: trial_tree.Sample) -> list[str]:
+    fields = ([field.name.text, ":", *_sample_value(field.value)] for field in each.fields)
+    return ["{", *_separated(fields), "}"]
+
+
+def _sample_value(each: trial_tree.SampleValue) -> list[str]:
+    match each:
+        case trial_tree.State(word=word):
+            return [word]
+        case trial_tree.MapLiteral(entries=entries):
+            inside = _separated([_spelled(entry.key), ":", *_sample_value(entry.value)] for entry in entries)
+            return ["{", *inside, "}"]
+        case _:
+            return expression_tokens(each)
+
+
+def _keys(keys: Iterable[trial_tree.Key]) -> list[str]:
+    return ["[", *_separated(map(expression_tokens, keys)), "]"]
+
+
+def _known(keys: Iterable[trial_tree.KnownKey]) -> list[str]:
+    reasons = (
+        [*expression_tokens(each.key), *([] if each.because is None else ["because", _quoted(each.because)])]
+        for each in keys
+    )
+    return ["[", *_separated(reasons), "]"]
+
+
+def _codes(word: str, codes: Sequence[tree.Name]) -> list[str]:
+    return [word, *_separated([code.text] for code in codes)] if codes else []
+
+
+def _given(each: trial_tree.Given) -> list[str]:
+    match each:
+        case trial_tree.GivenFailed(inventory=name, reason=reason):
+            return [name.text, "failed", reason.text]
+        case trial_tree.GivenParam(name=name, value=value):
+            return ["param", name.text, "=", *expression_tokens(value)]
+        case trial_tree.GivenCount(resource=resource, count=count):
+            return ["count", *_path(resource.parts), "=", str(count)]
+        case trial_tree.GivenList(name=name, keys=keys):
+            return ["list", name.text, "=", *_keys(keys)]
+    rows = ["empty"]
+    if each.samples or each.more:
+        rows = ["[", *_separated(map(_sample, each.samples)), "]"]
+    for more in each.more:
+        rows += ["and", str(more.count), "more", *([] if more.sample is None else _sample(more.sample))]
+    return [
+        each.inventory.text,
+        *_codes("partial", each.reasons),
+        *_codes("warned", each.warnings),
+        *([] if each.stale is None else ["stale", _duration(each.stale)]),
+        *([] if each.previously is None else ["previously", str(each.previously), "rows"]),
+        *rows,
+    ]
+
+
+def _before(each: trial_tree.Before) -> list[str]:
+    match each:
+        case trial_tree.Changed(inventory=name, key=key, sample=sample, recreated=recreated):
+            return ["recreate" if recreated else "change", name.text, *expression_tokens(key), *_sample(sample)]
+        case trial_tree.Removed(inventory=name, key=key):
+            return ["remove", name.text, *expression_tokens(key)]
+        case trial_tree.Added(inventory=name, sample=sample):
+            return ["add", name.text, *_sample(sample)]
+        case trial_tree.Exempted(key=key, list_name=name):
+            return ["exempt", *expression_tokens(key), "in", name.text]
+        case trial_tree.Waited(duration=duration):
+            return ["wait", _duration(duration)]
+
+
+def _expect(each: trial_tree.Expectation) -> list[str]:
+    match each:
+        case trial_tree.ExpectPlan(keys=keys):
+            return ["plan", *(_keys(keys) if keys else ["empty"])]
+        case trial_tree.ExpectCount(count=count):
+            return ["count", str(count)]
+        case trial_tree.ExpectRefused(codes=codes):
+            return _codes("refused", codes)
+        case trial_tree.ExpectUndecided(keys=keys):
+            return ["undecided", *_known(keys)]
+        case trial_tree.ExpectKept(keys=keys):
+            return ["kept", *_known(keys)]
+        case trial_tree.ExpectOutcome(key=key, outcome=outcome, code=code):
+            ending = [] if code is None else [code.text]
+            return ["outcome", *expression_tokens(key), "=", outcome.text, *ending]
+
+
+def _trial(each: trial_tree.Trial) -> list[str]:
+    clauses = [] if each.now is None else [["now", _spelled(tree.Literal("timestamp", each.now, each.span))]]
+    clauses += [["given", *_given(given)] for given in each.givens]
+    clauses += [["before", "act", *_before(before)] for before in each.befores]
+    clauses += [["expect", *_expect(expect)] for expect in each.expects]
+    of = [] if each.proposal is None else ["of", each.proposal.text]
+    return _braced(["test", _quoted(each.name.text), *of], clauses)
+
+
 def _braced(head: list[str], clauses: list[list[str]]) -> list[str]:
     return [*head, "{", *(token for clause in clauses for token in clause), "}"]
 
@@ -309,6 +415,8 @@ def _workflow(each: tree.Workflow) -> list[str]:
     for act in each.acts:
         head = ["act", act.proposal.text, "with", *_operation(act.operation)]
         clauses.append(_braced(head, _act(act)) if _act(act) else head)
+    clauses += [["test", "defaults", each.inventory.text, *_sample(each.sample)] for each in each.defaults]
+    clauses += [_trial(trial) for trial in each.trials]
     return _braced(["workflow", each.name.text], clauses)
 
 

@@ -11,7 +11,7 @@ from decimal import Decimal
 from hypothesis import strategies as st
 from tests.support.program_text import COMMENTS, SPACES
 
-from fullcount.dsl import tree
+from fullcount.dsl import tree, trial_tree
 from fullcount.dsl.editions import CURRENT
 from fullcount.dsl.keywords import RESERVED
 from fullcount.dsl.literals import DURATIONS, SIZES
@@ -136,9 +136,10 @@ def _typed(inner: st.SearchStrategy[tree.TypeName]) -> st.SearchStrategy[tree.Ty
 types = st.recursive(
     st.builds(
         lambda n, o: tree.TypeName(n, (), (), o, NOWHERE),
-        st.sampled_from(["text", "int", "timestamp", "duration"]),
+        st.sampled_from(["text", "int", "timestamp", "duration", "id"]),
         st.booleans(),
-    ),
+    )
+    | st.builds(lambda path, o: tree.TypeName("id", (), (), o, NOWHERE, path), dotted, st.booleans()),
     _typed,
     max_leaves=4,
 )
@@ -168,8 +169,8 @@ partitions = st.builds(
     dotted,
 )
 inventories = st.builds(
-    lambda n, r, k, i, f, s, d, e, a: tree.InventoryDecl(
-        n, r, tuple(k), i, tuple(f), s, d, tuple(e), NOWHERE, NOWHERE, tuple(a)
+    lambda n, r, k, i, f, s, d, e, a, by: tree.InventoryDecl(
+        n, r, tuple(k), i, tuple(f), s, d, tuple(e), NOWHERE, NOWHERE, tuple(a), tuple(by)
     ),
     names,
     dotted,
@@ -180,6 +181,7 @@ inventories = st.builds(
     _optional(durations),
     st.lists(expressions, max_size=2),
     st.lists(partitions, max_size=2),
+    st.just([]) | st.lists(names, min_size=1, max_size=2),
 )
 
 
@@ -228,9 +230,28 @@ _picked_at_random = st.builds(
     texts,
 )
 picks = _picked_first | _picked_at_random
+expectations = st.builds(
+    lambda i, r, w, b: tree.ExpectNoneDecl(i, r, w, b, NOWHERE, NOWHERE, NOWHERE),
+    bindings,
+    bindings,
+    selectors(expressions),
+    texts.filter(lambda text: text.strip() != ""),
+)
 proposals = st.builds(
-    lambda n, i, r, w, x, li, s, k, b, p: tree.ProposeDecl(
-        n, i, r, w, tuple(x), li, tuple(s), NOWHERE, NOWHERE, keeps=tuple(k), picks=tuple(p), bounded=b
+    lambda n, i, r, w, x, li, s, k, b, p, e: tree.ProposeDecl(
+        n,
+        i,
+        r,
+        w,
+        tuple(x),
+        li,
+        tuple(s),
+        NOWHERE,
+        NOWHERE,
+        keeps=tuple(k),
+        picks=tuple(p),
+        bounded=b,
+        expects=tuple(e),
     ),
     names,
     names,
@@ -242,6 +263,7 @@ proposals = st.builds(
     st.lists(keeps, max_size=2),
     _optional(st.just(tree.BoundedDecl(NOWHERE))),
     st.lists(picks, max_size=2),
+    st.lists(expectations, max_size=2),
 )
 quorums = st.builds(lambda c, r, n: tree.QuorumDecl(c, r, n, NOWHERE), counts, texts, st.booleans())
 automatics = st.builds(
@@ -276,13 +298,92 @@ def _several(strategy: st.SearchStrategy) -> st.SearchStrategy[tuple]:
     return st.lists(strategy, max_size=2).map(tuple)
 
 
+# ---------------------------------------------------------------------------------------------- tests
+
+_moved = st.builds(
+    lambda sign, by: tree.Binary(sign, tree.Now(NOWHERE), tree.Literal("duration", by, NOWHERE), NOWHERE, NOWHERE),
+    st.sampled_from(["+", "-"]),
+    durations,
+)
+_values = st.one_of(
+    literals,
+    _moved,
+    references,
+    st.lists(literals, max_size=2).map(lambda found: tree.ListLiteral(tuple(found), NOWHERE)),
+)
+states = st.sampled_from(trial_tree.STATES).map(lambda word: trial_tree.State(word, NOWHERE))
+maps = st.lists(
+    st.builds(lambda k, v: trial_tree.MapEntry(k, v, NOWHERE), _literal("text", texts), _values | states), max_size=3
+).map(lambda found: trial_tree.MapLiteral(tuple(found), NOWHERE))
+samples = st.lists(
+    st.builds(lambda n, v: trial_tree.SampleField(n, v, NOWHERE), names, _values | states | maps), max_size=4
+).map(lambda found: trial_tree.Sample(tuple(found), NOWHERE))
+_plain = _literal("int", counts) | _literal("text", texts)
+keys = _plain | st.lists(_plain, max_size=2).map(lambda parts: tree.ListLiteral(tuple(parts), NOWHERE))
+
+
+def _some(strategy: st.SearchStrategy) -> st.SearchStrategy[tuple]:
+    """Return one or two; deep inside of a file, a list with a least size is more than can be drawn."""
+    return st.tuples(strategy) | st.tuples(strategy, strategy)
+
+
+_listed = _some(keys)
+_known = _some(st.builds(lambda k, b: trial_tree.KnownKey(k, b, NOWHERE), keys, _optional(texts)))
+_code = st.sampled_from(["RATE_LIMITED", "FC711", "more", "empty"]).map(_name)
+_codes = st.just(()) | _some(_code)
+_mores = st.builds(lambda c, s: trial_tree.More(c, s, NOWHERE), counts, _optional(samples))
+given_rows = st.builds(
+    lambda n, r, w, a, p, rows: trial_tree.GivenRows(n, r, w, a, p, *rows, NOWHERE),
+    names,
+    _codes,
+    _codes,
+    _optional(durations),
+    _optional(counts),
+    st.just(((), ())) | st.tuples(_some(samples), _several(_mores)) | st.tuples(st.just(()), _some(_mores)),
+)
+givens = st.one_of(
+    given_rows,
+    st.builds(lambda n, r: trial_tree.GivenFailed(n, r, NOWHERE), names, names),
+    st.builds(lambda n, v: trial_tree.GivenParam(n, v, NOWHERE), names, _values),
+    st.builds(lambda r, c: trial_tree.GivenCount(r, c, NOWHERE), dotted, counts),
+    st.builds(lambda n, k: trial_tree.GivenList(n, k, NOWHERE), names, _listed),
+)
+befores = st.one_of(
+    st.builds(lambda n, k, s, r: trial_tree.Changed(n, k, s, r, NOWHERE), names, keys, samples, st.booleans()),
+    st.builds(lambda n, k: trial_tree.Removed(n, k, NOWHERE), names, keys),
+    st.builds(lambda n, s: trial_tree.Added(n, s, NOWHERE), names, samples),
+    st.builds(lambda k, n: trial_tree.Exempted(k, n, NOWHERE), keys, names),
+    durations.map(lambda wait: trial_tree.Waited(wait, NOWHERE)),
+)
+_outcomes = st.sampled_from(trial_tree.OUTCOMES).map(_name)
+expects = st.one_of(
+    (_listed | st.just(())).map(lambda found: trial_tree.ExpectPlan(found, NOWHERE)),
+    counts.map(lambda count: trial_tree.ExpectCount(count, NOWHERE)),
+    _some(_code).map(lambda found: trial_tree.ExpectRefused(found, NOWHERE)),
+    _known.map(lambda found: trial_tree.ExpectUndecided(found, NOWHERE)),
+    _known.map(lambda found: trial_tree.ExpectKept(found, NOWHERE)),
+    st.builds(lambda k, o: trial_tree.ExpectOutcome(k, o, None, NOWHERE), keys, _outcomes),
+    keys.map(lambda key: trial_tree.ExpectOutcome(key, _name("refused"), _name("FC760"), NOWHERE)),
+)
+trials = st.builds(
+    lambda n, p, at, g, b, e: trial_tree.Trial(n, p, at, g, b, e, NOWHERE, NOWHERE),
+    texts.filter(str.strip).map(_name),
+    _optional(names),
+    _optional(st.integers(0, 4_000_000_000).map(lambda seconds: seconds * 1_000_000)),
+    _several(givens),
+    _several(befores),
+    _some(expects),
+)
+defaults = st.builds(lambda n, s: trial_tree.Defaults(n, s, NOWHERE), names, samples)
+
 workflows = st.builds(
-    lambda n, d, o, s, parts: tree.Workflow(n, d, o, s, *parts, NOWHERE),
+    lambda n, d, o, s, parts, tests: tree.Workflow(n, d, o, s, *parts, NOWHERE, *tests),
     names,
     _optional(texts),
     _optional(texts),
     _optional(schedules),
     st.tuples(*map(_several, (params, inventories, verifies, proposals, approvals, acts))),
+    st.just(((), ())) | st.tuples(_several(trials), _several(defaults)),
 )
 
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.plans import certificate
-from tests.support.stores import ANA, BO, CHEN, WORKFLOW, Office, lock
+from tests.support.stores import ANA, BO, CHEN, ROLES, WORKFLOW, Office, approval, lock
 
+from fullcount.runtime.approve.approvals import strike
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.store.views import ActKind, OutcomeEntry
@@ -54,7 +55,7 @@ def full_history(office: Office) -> str:
     store.record_outcomes(plan_id, undo, fence, [OutcomeEntry(("a",), Outcome.DONE)], kind=ActKind.UNDO)
     store.finish_run(undo, "done", Exit.DONE, {})
     store.halt("until the review", BO)
-    office.plan("z")
+    strike(store, office.plan("y", "z"), approval(), ROLES, ANA, [("y",)], "in use")
     return plan_id
 
 

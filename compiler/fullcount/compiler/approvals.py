@@ -8,6 +8,7 @@ from fullcount.compiler import program
 from fullcount.compiler.automatic import read_automatic
 from fullcount.compiler.names import Names, said_twice
 from fullcount.compiler.report import did_you_mean, error, near, warning
+from fullcount.compiler.seats import seat
 from fullcount.dsl import tree
 from fullcount.dsl.diagnostics import Diagnostics, Label
 
@@ -127,6 +128,16 @@ def _quorum(decl: tree.QuorumDecl, names: Names, sink: Diagnostics) -> program.Q
             help=did_you_mean(decl.role, roles, "roles"),
         )
         return None
+    if names.catalog.people(decl.role) == frozenset():
+        error(
+            sink,
+            "FC409",
+            f"there is nobody in the role `{decl.role}`",
+            decl.span,
+            why="nobody could ever give this approval; an empty role is never everybody",
+            help="name its people under `[roles]` in fullcount.toml",
+        )
+        return None
     return program.Quorum(decl.count, decl.role, decl.not_by_author)
 
 
@@ -144,6 +155,43 @@ def _roles_once(decl: tree.ApproveDecl, sink: Diagnostics) -> None:
                 help="say once how many people of the role must agree",
             )
         first.setdefault(quorum.role, quorum)
+
+
+def warn_too_few_people(names: Names, authors: frozenset[str], sink: Diagnostics) -> None:
+    """Warn of an approval that the people of its roles could never give, one person counting once.
+
+    `authors` are taken out where the clause bars them. A role whose people nobody knows is left alone.
+    """
+    for decl in names.workflow.approvals:
+        people = {quorum.role: names.catalog.people(quorum.role) for quorum in decl.quorums}
+        seats = [
+            (quorum.count, members - authors if quorum.not_by_author else members)
+            for quorum in decl.quorums
+            if (members := people[quorum.role]) is not None
+        ]
+        if len(seats) < len(decl.quorums) or any(count <= 0 for count, _ in seats) or frozenset() in people.values():
+            continue  # unknown, or wrong in a way that was reported
+        everybody = frozenset[str]().union(*(may for _, may in seats))
+        wanted, found = sum(count for count, _ in seats), len(seat(seats, everybody))
+        if found == wanted:
+            continue
+        asked = " and ".join(f'{quorum.count} of role "{quorum.role}"' for quorum in decl.quorums)
+        barred = sorted(
+            {who for q in decl.quorums if q.not_by_author for who in (people[q.role] or frozenset()) & authors}
+        )
+        without = f", not counting the author {' and '.join(f'`{who}`' for who in barred)}" if barred else ""
+        warning(
+            sink,
+            "FC408",
+            f"`{asked}` can't be reached: {_how_many(found)} could fill it{without}",
+            decl.quorums[0].span.to(decl.quorums[-1].span),
+            why="every plan would wait for an approval that nobody can complete",
+            help="add people to the role under `[roles]` in fullcount.toml, or ask for fewer",
+        )
+
+
+def _how_many(people: int) -> str:
+    return "nobody" if people == 0 else "only 1 person" if people == 1 else f"only {people} people"
 
 
 def warn_one_approver(

@@ -36,11 +36,9 @@ def check_bounded(decl: tree.ProposeDecl, proposal: program.Proposal, promises: 
     here = Label(bounded.span, "declared here")
     _scope(bounded.span, base, sink)
     _claims(base, promises, here, sink)
-    inventories = context.names.inventories.values()
-    of_parts = {part.span for each in inventories if each is not None for part in each.decl.across}
     for use in proposal.uses:
         if use.direction is Direction.ABSENCE:
-            _absence(use, here, context, names_parts=use.head in of_parts)
+            _absence(use, here, context)
     for keep in decl.keeps:
         _ranks("keep", keep.span, here, sink)
     for pick in decl.picks:
@@ -101,10 +99,10 @@ def _claims(base: BoundInventory, promises: Promises, here: Label, sink: Diagnos
         )
 
 
-def _absence(use: program.Use, here: Label, context: Context, *, names_parts: bool) -> None:
+def _absence(use: program.Use, here: Label, context: Context) -> None:
     text = context.quote(use.head)
     instead = f"say it by what is found, as `some {use.inventory} as x where (…)` or a field of the object"
-    if names_parts:
+    if use.names_parts:
         instead = "name the parts by values that are written out"
     error(
         context.sink,

@@ -8,14 +8,20 @@ from fullcount.compiler import ir
 from fullcount.compiler.conditions import list_constant
 from fullcount.compiler.environment import Env, Typed
 from fullcount.compiler.functions import FUNCTIONS, Function, Wanted
+from fullcount.compiler.ids import may_meet
 from fullcount.compiler.list_files import list_from_file
 from fullcount.compiler.report import error, near
+from fullcount.compiler.spellings import RULES, never_spelled_so
 from fullcount.compiler.types import PERCENT, TEXT
 from fullcount.compiler.written_out import can_be_read
 from fullcount.dsl import tree
 
 if TYPE_CHECKING:
     from fullcount.compiler.expressions import Checker
+
+
+_SPELLINGS = frozenset({"lower", "upper", "trim", "trim_dot", "nfc"})
+"""Functions that give another spelling of the same name."""
 
 
 def call(checker: Checker, node: tree.Call, env: Env) -> Typed | None:
@@ -43,12 +49,13 @@ def call(checker: Checker, node: tree.Call, env: Env) -> Typed | None:
             help=f"write `{function.name}({takes})`",
         )
         return None
-    arguments: list[ir.Expr] = []
+    typed: list[Typed] = []
     for position, argument in enumerate(node.arguments):
         checked = _argument(checker, function, position, argument, env)
         if checked is None:
             return None
-        arguments.append(checked)
+        typed.append(checked)
+    arguments = [each.expr for each in typed]
     if function.alike and any(argument.type != arguments[0].type for argument in arguments):
         error(
             sink,
@@ -59,11 +66,17 @@ def call(checker: Checker, node: tree.Call, env: Env) -> Typed | None:
             help="give it two lists of one type",
         )
         return None
+    if function.alike and not may_meet(checker.context, typed[0], typed[1], node.span, f"`{function.name}` compares"):
+        return None
     made = ir.Call(function.name, tuple(arguments), function.result, span=node.span)
-    return Typed(made, function.optional and made not in env.facts, function.optional)
+    if len(typed) > 1 and never_spelled_so(checker.context, function.name, typed[0], arguments[1], node.span):
+        return None
+    names = typed[0].names if function.name in _SPELLINGS else None
+    normal = typed[0].normal if function.name in RULES else ()
+    return Typed(made, function.optional and made not in env.facts, function.optional, names, normal)
 
 
-def _argument(checker: Checker, function: Function, position: int, node: tree.Expr, env: Env) -> ir.Expr | None:
+def _argument(checker: Checker, function: Function, position: int, node: tree.Expr, env: Env) -> Typed | None:
     wanted = function.parameters[position]
     typed = _value(checker, node, env, f"`{function.name}`", wanted)
     if typed is None:
@@ -78,9 +91,9 @@ def _argument(checker: Checker, function: Function, position: int, node: tree.Ex
         )
         return None
     if isinstance(node, tree.Literal):
-        return typed.expr if can_be_read(checker, function.name, position, node) else None
+        return typed if can_be_read(checker, function.name, position, node) else None
     if position not in function.literal:
-        return typed.expr
+        return typed
     error(
         checker.context.sink,
         "FC212",

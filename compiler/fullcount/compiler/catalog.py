@@ -7,12 +7,12 @@ completes them, and the compiler reads them through the `Catalog` protocol. Noth
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Protocol
 
 from fullcount.compiler.claims import Consistency
 from fullcount.compiler.types import FieldType
+from fullcount.dsl.dataclass import dataclass, field
 
 
 class Visibility(StrEnum):
@@ -69,7 +69,8 @@ class Resource:
     """A kind of object that a source lists.
 
     `lookup_fields`: fields by which the source can be asked for the matching objects at once, so that absence can be
-    confirmed at the moment of the act. `counted`: whether `count agrees with` may name this resource.
+    confirmed at the moment of the act. `counted`: whether `count agrees with` may name this resource. `ids`: the fields
+    that hold keys of other resources, with the path of that resource (`hr.employees`) or of its key field.
     """
 
     source: str
@@ -85,6 +86,7 @@ class Resource:
     counted: bool = False
     partitions: Mapping[str, FieldType] = field(default_factory=dict)
     """The parts that the source is read in, one scan each: `region`, `account`. Such a source has no other listing."""
+    ids: Mapping[str, str] = field(default_factory=dict)
 
 
 class Catalog(Protocol):
@@ -110,6 +112,10 @@ class Catalog(Protocol):
         """Return how many objects a plan may have at most to be approved automatically; 0: no plan is."""
         ...
 
+    def people(self, role: str) -> frozenset[str] | None:
+        """Return who is in a role, each person once, as `uid:1000` where that is known; None when nobody can tell."""
+        ...
+
 
 @dataclass(frozen=True, slots=True)
 class StaticCatalog:
@@ -119,6 +125,7 @@ class StaticCatalog:
     lists: tuple[str, ...] = ()
     role_names: tuple[str, ...] = ()
     automatic: int = 0
+    members: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def sources(self) -> Sequence[str]:
         """See `Catalog.sources`."""
@@ -139,3 +146,7 @@ class StaticCatalog:
     def automatic_approval(self) -> int:
         """See `Catalog.automatic_approval`."""
         return self.automatic
+
+    def people(self, role: str) -> frozenset[str] | None:
+        """See `Catalog.people`."""
+        return self.members.get(role)

@@ -42,7 +42,9 @@ def check_definitions(
 
 def _check(definition: Definition, checker: Checker) -> None:
     arguments = {
-        name: Typed(ir.Field(definition.name, "", name, each.type, each.optional), each.optional, each.optional)
+        name: Typed(
+            ir.Field(definition.name, "", name, each.type, each.optional), each.optional, each.optional, each.names
+        )
         for name, each in definition.parameters.items()
         if each is not None
     }

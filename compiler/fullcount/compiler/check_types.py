@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from fullcount.compiler import ir, program
 from fullcount.compiler.environment import Context, Env, Place
+from fullcount.compiler.expectations import check_expectations
 from fullcount.compiler.expressions import Checker
 from fullcount.compiler.floors import check_keep
 from fullcount.compiler.inventories import check_recreation
@@ -86,6 +87,7 @@ def check_inventory(checker: Checker, bound: BoundInventory) -> program.Inventor
         lookup_fields=resource.lookup_fields,
         span=decl.span,
         across=across,
+        normalized=dict(bound.normal),
     )
 
 
@@ -130,7 +132,7 @@ def check_proposal(
     shown = [_shown(checker, each, replace(selected, place=Place.SHOW), comments) for each in decl.show]
     if where is None or None in excepts or None in keeps or None in picks or None in shown:
         return None
-    return program.Proposal(
+    made = program.Proposal(
         name=decl.name.text,
         inventory=base.name,
         row=row,
@@ -145,6 +147,7 @@ def check_proposal(
         bounded=decl.bounded is not None,
         picks=tuple(each for each in picks if each is not None),
     )
+    return check_expectations(checker, decl, base, made)
 
 
 def _rule(checker: Checker, decl: tree.ProposeDecl, env: Env) -> ir.Expr | None:

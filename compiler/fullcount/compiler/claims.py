@@ -5,9 +5,10 @@ The strength order of snapshot consistency is design section 4: `pinned` > `inte
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from enum import StrEnum
+
+from fullcount.dsl.dataclass import dataclass
 
 
 class Consistency(StrEnum):

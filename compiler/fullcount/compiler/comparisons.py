@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from fullcount.compiler import ir
 from fullcount.compiler.conditions import varying
 from fullcount.compiler.environment import Env, Typed
+from fullcount.compiler.ids import may_meet
 from fullcount.compiler.polarity import MIRRORED, Polarity, sign_of_more_rows
 from fullcount.compiler.report import error
+from fullcount.compiler.spellings import alike
 from fullcount.compiler.types import DATE, DECIMAL, DURATION, INT, ORDERED, SIZE, TEXT, TIMESTAMP, Scalar, Type
 from fullcount.compiler.walk import is_condition
 from fullcount.dsl import tree
@@ -27,6 +29,12 @@ def comparison(checker: Checker, node: tree.Binary, env: Env) -> ir.Expr | None:
     right = _operand(checker, right_never or node.right, env, MIRRORED[node.operator])
     if left is None or right is None or not _comparable(checker, node, left, right):
         return None
+    if not may_meet(checker.context, left, right, node.span, "this compares"):
+        return None
+    spelled = alike(checker.context, left, right, node.span)
+    if spelled is None:
+        return None
+    left, right = spelled
     guards: list[ir.Expr] = []
     for typed, operand, side in ((left, left_never, node.left), (right, right_never, node.right)):
         if operand is None:

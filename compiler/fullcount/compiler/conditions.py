@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from fullcount.compiler import ir
 from fullcount.compiler.environment import Env, Typed
+from fullcount.compiler.ids import may_meet
 from fullcount.compiler.list_files import list_from_file
 from fullcount.compiler.polarity import Polarity
 from fullcount.compiler.presence import facts_when
 from fullcount.compiler.report import error, warning
+from fullcount.compiler.spellings import member_of
 from fullcount.compiler.types import BOOL, ListOf, MapOf
 from fullcount.compiler.walk import is_condition, is_constant
 from fullcount.dsl import tree
@@ -117,14 +119,16 @@ def member(checker: Checker, node: tree.Binary, env: Env) -> ir.Expr | None:
     user = f"this `{node.operator}`"
     item = checker.required(node.left, env, user)
     if isinstance(node.right, tree.ListLiteral):
-        collection: ir.Expr | None = list_constant(checker, node.right, env)
+        listed = list_constant(checker, node.right, env)
+        held = None if listed is None else Typed(listed, False, False)
     elif isinstance(node.right, tree.ListFile):
-        collection = None if item is None else list_from_file(checker, node.right, item.type, env)
+        listed = None if item is None else list_from_file(checker, node.right, item.type, env)
+        held = None if listed is None else Typed(listed, False, False)
     else:
-        typed = checker.required(node.right, env, user)
-        collection = None if typed is None else typed.expr
-    if item is None or collection is None:
+        held = checker.required(node.right, env, user)
+    if item is None or held is None:
         return None
+    collection = held.expr
     if not isinstance(collection, ir.ListConst | ir.Field) or not isinstance(collection.type, ListOf):
         error(
             checker.context.sink,
@@ -148,7 +152,10 @@ def member(checker: Checker, node: tree.Binary, env: Env) -> ir.Expr | None:
     if is_condition(item.expr):
         _test_as_value(checker, node.left.span)
         return None
-    test = varying(checker, ir.In(item.expr, collection, span=node.span), node.span)
+    if not may_meet(checker.context, item, held, node.span, "this compares"):
+        return None
+    made = member_of(item.expr, collection, item.normal, env.fresh("item"), node.span)
+    test = varying(checker, made, node.span)
     if test is None or node.operator == "in":
         return test
     return ir.Not(test, span=node.span)

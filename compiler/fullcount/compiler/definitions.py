@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from fullcount.compiler import ir
 from fullcount.compiler.conditions import list_constant
 from fullcount.compiler.environment import Context, Env, Typed
+from fullcount.compiler.ids import may_meet
 from fullcount.compiler.library import MAX_SIZE, Definition, too_large
 from fullcount.compiler.list_files import list_from_file
 from fullcount.compiler.polarity import Polarity
@@ -51,7 +52,7 @@ def inlined_value(
     placed = None if made is None else _placed(checker.context, node, definition, made.expr)
     if made is None or placed is None:
         return None
-    return Typed(placed, made.optional and placed not in env.facts, made.declared_optional)
+    return replace(made, expr=placed, optional=made.optional and placed not in env.facts)
 
 
 def _inside(checker: Checker, node: tree.Call, definition: Definition) -> Checker:
@@ -126,12 +127,16 @@ def _argument(checker: Checker, definition: Definition, declared: FieldType, nod
             help="nothing is converted on the way: give it a value of that type",
         )
         return None
+    wanted = Typed(typed.expr, False, False, declared.names)
+    if not may_meet(checker.context, typed, wanted, node.span, f"`{definition.name}` compares"):
+        return None
+    names = declared.names or typed.names
     if declared.optional:
         # the body says what absent means, whether or not this argument ever is
-        return Typed(typed.expr, True, True)
+        return Typed(typed.expr, True, True, names, typed.normal)
     if not checker.said_absent(typed, node, env, f"`{definition.name}`"):
         return None
-    return Typed(typed.expr, False, False)
+    return Typed(typed.expr, False, False, names, typed.normal)
 
 
 def signature(definition: Definition) -> str:

@@ -53,7 +53,7 @@ def _partitions(used: set[str], inventories: Mapping[str, Inventory]) -> Iterato
         for across in () if inventory is None else inventory.across:
             if across.inventory is None:
                 continue
-            yield _use(across.inventory, Direction.ABSENCE, across.span, across.span)
+            yield replace(_use(across.inventory, Direction.ABSENCE, across.span, across.span), names_parts=True)
             if across.inventory not in seen:
                 seen.add(across.inventory)
                 waiting.append(across.inventory)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from enum import Enum
 
 from fullcount.compiler import ir
 from fullcount.compiler.names import BoundInventory, Names
 from fullcount.compiler.polarity import Polarity
-from fullcount.compiler.types import Type
+from fullcount.compiler.types import IdOf, Type
+from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.diagnostics import Diagnostics, Label
 from fullcount.dsl.source import Source, Span
 
@@ -40,7 +41,8 @@ class Env:
 
     `locals` are the arguments of the definition whose body this is, by parameter; a body sees nothing else of the place
     where it is used. `variables` are the rows whose name in the program is not the written one, because a row around
-    the definition is already called so; `around` holds the names that are taken there.
+    the definition is already called so; `around` holds the names that are taken there. `sayable`: an absent value needs
+    no word here, because a test that it fails is only expected of nobody.
     """
 
     place: Place
@@ -49,10 +51,11 @@ class Env:
     facts: frozenset[ir.Expr] = frozenset()
     polarity: Polarity = Polarity.POSITIVE
     lenient: bool = False
-    items: Mapping[str, ir.Item] = field(default_factory=dict)
+    items: Mapping[str, Typed] = field(default_factory=dict)
     locals: Mapping[str, Typed] | None = None
     variables: Mapping[str, str] = field(default_factory=dict)
     around: frozenset[str] = frozenset()
+    sayable: bool = False
 
     def flipped(self) -> Env:
         """The surroundings under one more negation."""
@@ -72,9 +75,15 @@ class Env:
         variables = self.variables if named == row else {**self.variables, row: named}
         return replace(self, rows={**self.rows, row: inventory}, variables=variables)
 
-    def with_item(self, name: str, of_type: Type) -> Env:
+    def with_item(self, name: str, of_type: Type, names: IdOf | None) -> Env:
         """The surroundings inside a test of a list that calls each item `name`."""
-        return replace(self, place=Place.ITEMS, items={**self.items, name: ir.Item(self.fresh(name), of_type)})
+        item = Typed(ir.Item(self.fresh(name), of_type), False, False, names)
+        return replace(self, place=Place.ITEMS, items={**self.items, name: item})
+
+    def item(self, name: str) -> str:
+        """What an item of a list is called in the program."""
+        (found,) = ir.open_items(self.items[name].expr)
+        return found
 
     def variable(self, row: str) -> str:
         """What a row is called in the program."""
@@ -84,7 +93,7 @@ class Env:
     def taken(self) -> frozenset[str]:
         """What rows and items are called in the program, here and around."""
         own = () if self.bare is None else (ir.SELF,)
-        return self.around.union(map(self.variable, self.rows), (item.name for item in self.items.values()), own)
+        return self.around.union(map(self.variable, self.rows), map(self.item, self.items), own)
 
     def fresh(self, name: str) -> str:
         """Return a name that nothing here or around is called by: the one given, or that with a number."""
@@ -96,19 +105,22 @@ class Env:
 
     def body(self, arguments: Mapping[str, Typed]) -> Env:
         """The surroundings of the body of a definition that is used here."""
-        return Env(self.place, polarity=self.polarity, locals=arguments, around=self.taken)
+        return Env(self.place, polarity=self.polarity, locals=arguments, around=self.taken, sayable=self.sayable)
 
 
 @dataclass(frozen=True, slots=True)
 class Typed:
     """A checked value: the expression and whether it may be absent where it stands.
 
-    `declared_optional` is what the declaration says before flow typing.
+    `declared_optional` is what the declaration says before flow typing. `names`: which objects the value names, or the
+    items of a list, where that is known. `normal`: the rules by which its expression spells it already.
     """
 
     expr: ir.Expr
     optional: bool
     declared_optional: bool
+    names: IdOf | None = None
+    normal: tuple[str, ...] = ()
 
     @property
     def type(self) -> Type:

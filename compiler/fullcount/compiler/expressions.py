@@ -6,8 +6,6 @@ value pass unsaid. What cannot be checked comes out as None, with exactly one fi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from fullcount.compiler import ir
 from fullcount.compiler.arithmetic import arithmetic, negate
 from fullcount.compiler.calls import call
@@ -16,14 +14,17 @@ from fullcount.compiler.conditions import conjunction_or_disjunction, member, ne
 from fullcount.compiler.constants import literal
 from fullcount.compiler.definitions import inlined_condition, inlined_value
 from fullcount.compiler.environment import Context, Env, Typed
+from fullcount.compiler.ids import may_meet
 from fullcount.compiler.lists import list_test
 from fullcount.compiler.membership import field_of_inventory, in_inventory
 from fullcount.compiler.polarity import Polarity
 from fullcount.compiler.quantifiers import aggregate, quantified
 from fullcount.compiler.references import index, reference
 from fullcount.compiler.report import error
+from fullcount.compiler.spellings import alike
 from fullcount.compiler.walk import is_condition
 from fullcount.dsl import tree
+from fullcount.dsl.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,7 @@ class Checker:
 
     def said_absent(self, typed: Typed, node: tree.Expr, env: Env, user: str) -> bool:
         """Whether the rule has said what an absent value means; if not, that is reported."""
-        if not typed.optional:
+        if not typed.optional or env.sayable:
             return True
         if env.lenient:
             return False
@@ -155,8 +156,15 @@ class Checker:
                 help="write `true` or `false`, or join the tests with `and` and `or`",
             )
             return None
+        if not may_meet(self.context, operand, fallback, node.span, "this replaces"):
+            return None
+        spelled = alike(self.context, operand, fallback, node.span)
+        if spelled is None:
+            return None
+        operand, fallback = spelled
         made = ir.Else(operand.expr, fallback.expr, operand.type, fallback.optional, span=node.span)
-        return Typed(made, fallback.optional and made not in env.facts, fallback.optional)
+        names = operand.names or fallback.names
+        return Typed(made, fallback.optional and made not in env.facts, fallback.optional, names, fallback.normal)
 
 
 def _misplaced(context: Context, node: tree.Never | tree.All | tree.ListLiteral | tree.ListFile) -> None:

@@ -5,6 +5,7 @@ property test keeps them equal. An unknown or absent argument makes the result u
 
 - `lower`, `upper` map each code point to exactly one other (no context, no locale), as DuckDB does: `ß` becomes `ẞ`.
 - `trim` removes ASCII white space (space, tab, line feed, carriage return, form feed, vertical tab) at both ends.
+- `trim_dot` removes the dots at the end, `nfc` gives Unicode normal form C. See `lower/spelling.py`.
 - `starts_with`, `ends_with`, `contains` compare code points, case-sensitively.
 - `matches(text, pattern)` is a full match by RE2 (linear time); the pattern is a literal, checked at compile time.
 - `glob(text, pattern)` is a full match where `*` is any run of characters, `?` any one, and nothing else is special;
@@ -23,9 +24,9 @@ property test keeps them equal. An unknown or absent argument makes the result u
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from fullcount.compiler.types import BOOL, INT, PERCENT, TEXT, ListOf, Type
+from fullcount.dsl.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +71,8 @@ FUNCTIONS: dict[str, Function] = {
         Function("lower", (_TEXT,), TEXT),
         Function("upper", (_TEXT,), TEXT),
         Function("trim", (_TEXT,), TEXT),
+        Function("trim_dot", (_TEXT,), TEXT),
+        Function("nfc", (_TEXT,), TEXT),
         Function("starts_with", (_TEXT, _TEXT), BOOL),
         Function("ends_with", (_TEXT, _TEXT), BOOL),
         Function("contains", (_TEXT, _TEXT), BOOL),

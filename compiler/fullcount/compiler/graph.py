@@ -13,7 +13,6 @@ out a claim that the proposal's uses need, and building fails rather than draw s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 import networkx as nx
@@ -31,6 +30,7 @@ from fullcount.compiler.edges import (
 )
 from fullcount.compiler.program import Proposal, Use, Workflow
 from fullcount.compiler.promises import covered
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.source import Source
 
 StageKind = Literal["inventory", "verify", "propose", "approve", "act"]

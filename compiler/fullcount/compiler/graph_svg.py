@@ -6,13 +6,13 @@ again at the act) run along lanes below everything, so that no line crosses a bo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from html import escape
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from fullcount.compiler.graph import STAGE_KINDS, stage_of
 from fullcount.compiler.graph_text import edge_text, edges_in_order, story_order
+from fullcount.dsl.dataclass import dataclass
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -8,12 +8,12 @@ What could not be loaded is remembered, so that the names it would have brought 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, Protocol
 
 from fullcount.compiler.report import error
 from fullcount.dsl import tree
+from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.diagnostics import Diagnostics, Label
 from fullcount.dsl.parser import parse
 from fullcount.dsl.source import Source
@@ -179,12 +179,12 @@ class _Gatherer:
         )
 
 
-_DRIVE = re.compile(r"[A-Za-z]:")
+_DRIVE = r"[A-Za-z]:"
 
 
 def place_problem(path: str, endings: tuple[str, ...]) -> str:
     """Return why a path can never name a file of this kind, whatever there is; empty if it can."""
-    if path.startswith(("/", "~")) or _DRIVE.match(path):
+    if path.startswith(("/", "~")) or re.match(_DRIVE, path):
         return "it does not start at the folder of this file"
     if "\\" in path:
         return "folders are separated by `/`"

@@ -6,10 +6,13 @@ What a workflow says of a field is never believed over what the connector declar
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from fullcount.compiler.catalog import Catalog, Resource
+from fullcount.compiler.ids import named_by
 from fullcount.compiler.library import Placed, field_twice
 from fullcount.compiler.report import Advice, error, near
+from fullcount.compiler.resources import find_resource
 from fullcount.compiler.typenames import field_type
 from fullcount.compiler.types import FieldType
 from fullcount.dsl import tree
@@ -22,37 +25,8 @@ def bind_resource(decl: tree.InventoryDecl, catalog: Catalog, sink: Diagnostics)
     return find_resource(decl.resource, catalog, sink)
 
 
-def find_resource(path: tree.Dotted, catalog: Catalog, sink: Diagnostics) -> Resource | None:
-    """Return the resource at `source.resource`, or None with a finding. The source is the first part of the path."""
-    source, rest = path.parts[0], path.parts[1:]
-    if source.text not in catalog.sources():
-        error(
-            sink,
-            "FC102",
-            f"there is no source `{source.text}` in this workspace",
-            source.span,
-            **near(source.text, source.span, catalog.sources(), "sources"),
-        )
-        return None
-    resources = catalog.resources(source.text)
-    wanted = ".".join(part.text for part in rest)
-    if wanted in resources:
-        return resources[wanted]
-    span = rest[0].span.to(rest[-1].span) if len(rest) > 0 else source.span
-    message = (
-        f"source `{source.text}` has no resource `{wanted}`"
-        if len(rest) > 0
-        else f"`{source.text}` names a source, not one of its resources"
-    )
-    advice = near(wanted, span, resources, "resources")
-    if len(rest) == 0:
-        advice["fix"] = None  # the source is right; what is missing comes after it
-    error(sink, "FC103", message, span, **advice)
-    return None
-
-
 def declared_fields(
-    placed: Sequence[Placed], resource: Resource, sink: Diagnostics
+    placed: Sequence[Placed], resource: Resource, catalog: Catalog, sink: Diagnostics
 ) -> tuple[dict[str, FieldType], frozenset[str]]:
     """Return the declared fields that check, and the names of those that were reported."""
     good: dict[str, FieldType] = {}
@@ -63,7 +37,7 @@ def declared_fields(
         if first.setdefault(name.lower(), each) is not each:
             field_twice(each, first[name.lower()], sink)
             continue
-        checked = _field(each, resource, each.sink(sink))
+        checked = _field(each, resource, catalog, each.sink(sink))
         if checked is None:
             failed.add(name)
         else:
@@ -71,7 +45,7 @@ def declared_fields(
     return good, frozenset(failed)
 
 
-def _field(placed: Placed, resource: Resource, sink: Diagnostics) -> FieldType | None:
+def _field(placed: Placed, resource: Resource, catalog: Catalog, sink: Diagnostics) -> FieldType | None:
     declared = placed.field.decl
     name = declared.name.text
     full = f"{resource.source}.{resource.name}"
@@ -84,7 +58,7 @@ def _field(placed: Placed, resource: Resource, sink: Diagnostics) -> FieldType |
             **near(name, declared.name.span, resource.fields, "fields"),
         )
         return None
-    said = field_type(declared.type, sink) if placed.spread is None else placed.field.type
+    said = field_type(declared.type, catalog, sink) if placed.spread is None else placed.field.type
     if said is None:
         return None
     actual = resource.fields[name]
@@ -108,7 +82,7 @@ def _field(placed: Placed, resource: Resource, sink: Diagnostics) -> FieldType |
             help=f"write `{name}: {actual}`",
         )
         return None
-    return said
+    return replace(said, names=named_by(name, said, resource, catalog, declared.type.span, sink))
 
 
 def check_identity(

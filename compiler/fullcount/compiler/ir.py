@@ -35,10 +35,9 @@ Spans are for messages only: they take no part in equality, nor in the document 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from fullcount.compiler.types import BOOL, TIMESTAMP, ListOf, Type
 from fullcount.compiler.values import Value
+from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.source import Span
 
 NOWHERE = Span("", 0, 0)

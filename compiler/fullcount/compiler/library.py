@@ -7,15 +7,16 @@ checked once, where it is declared; a declaration that failed is remembered as f
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Final
 
+from fullcount.compiler.catalog import Catalog
 from fullcount.compiler.functions import FUNCTIONS
 from fullcount.compiler.imports import Files
 from fullcount.compiler.report import AtUse, did_you_mean, error
 from fullcount.compiler.typenames import field_type
 from fullcount.compiler.types import FieldType
 from fullcount.dsl import tree, walk
+from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.diagnostics import Diagnostics, Label
 from fullcount.dsl.expressions import MAX_DEPTH
 from fullcount.dsl.source import Source, Span
@@ -155,7 +156,7 @@ class Placed:
         return AtUse(sink, self.spread.span, f"brings `{self.field.decl.name.text}`", f"declared in record `{record}`")
 
 
-def read_library(files: Files, sink: Diagnostics) -> Library:
+def read_library(files: Files, catalog: Catalog, sink: Diagnostics) -> Library:
     """Collect and check the shared names of a compilation."""
     library = Library(whole=files.whole)
     places: dict[str, tree.Name] = {}
@@ -173,9 +174,9 @@ def read_library(files: Files, sink: Diagnostics) -> Library:
                 library.refused.add(definition.name.text)
     spreads = {name: _spread_by(record) for name, record in library.records.items()}
     for name in _in_order(spreads, "records", places, sink):
-        _resolve(library.records[name], library, sink)
+        _resolve(library.records[name], library, catalog, sink)
     for made in library.definitions.values():
-        _read_parameters(made, sink)
+        _read_parameters(made, catalog, sink)
     calls = {name: {each.name for each in _calls(made, library)} for name, made in library.definitions.items()}
     library.order = list(_in_order(calls, "definitions", places, sink))
     for name in library.order:
@@ -255,7 +256,7 @@ def _spread_by(record: Record) -> set[str]:
     return {entry.record.text for entry in record.decl.fields if isinstance(entry, tree.FieldSpread)}
 
 
-def _resolve(record: Record, library: Library, sink: Diagnostics) -> None:
+def _resolve(record: Record, library: Library, catalog: Catalog, sink: Diagnostics) -> None:
     """Fill in the fields of a record whose spread records are filled in already; it stays failed if one of them is."""
     placed = library.fields(record.decl.fields, sink)
     if placed is None:
@@ -267,7 +268,8 @@ def _resolve(record: Record, library: Library, sink: Diagnostics) -> None:
         if first.setdefault(decl.name.text.lower(), each) is not each:
             field_twice(each, first[decl.name.text.lower()], sink)
             continue
-        fields.append(RecordField(decl, field_type(decl.type, sink)) if each.spread is None else each.field)
+        written = RecordField(decl, field_type(decl.type, catalog, sink)) if each.spread is None else each.field
+        fields.append(written)
     record.fields = tuple(fields)
 
 
@@ -290,7 +292,7 @@ def field_twice(again: Placed, first: Placed, sink: Diagnostics) -> None:
 # ---------------------------------------------------------------------------------------------- definitions
 
 
-def _read_parameters(definition: Definition, sink: Diagnostics) -> None:
+def _read_parameters(definition: Definition, catalog: Catalog, sink: Diagnostics) -> None:
     first: dict[str, tree.Name] = {}
     for parameter in definition.decl.parameters:
         name = parameter.name
@@ -305,7 +307,7 @@ def _read_parameters(definition: Definition, sink: Diagnostics) -> None:
             )
             definition.parameters[name.text] = None
             continue
-        definition.parameters[name.text] = field_type(parameter.type, sink)
+        definition.parameters[name.text] = field_type(parameter.type, catalog, sink)
 
 
 def _measure(definition: Definition, library: Library, sink: Diagnostics) -> None:

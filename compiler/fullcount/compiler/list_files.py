@@ -7,10 +7,6 @@ is missing, can't be read or has a faulty line is an error; an empty one as well
 
 from __future__ import annotations
 
-import csv
-import hashlib
-import io
-import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
@@ -32,7 +28,7 @@ if TYPE_CHECKING:
 MAX_VALUES: Final = 10_000
 """How many values a list file may have: what is larger is an inventory of its own."""
 KINDS: Final = (".csv", ".json", ".txt")
-_INT = re.compile(r"-?(?:0|[1-9][0-9]*)")
+_INT: Final = r"-?(?:0|[1-9][0-9]*)"
 
 
 def gather_lists(files: Files, loader: Loader, sink: Diagnostics) -> Mapping[tuple[str, str], Source]:
@@ -121,6 +117,8 @@ class _FaultyList(Exception):  # noqa: N818 - what is wrong with the text, to be
 
 def list_from_file(checker: Checker, node: tree.ListFile, item: Type, env: Env) -> ir.ListConst | None:
     """Return the values of a list file, sorted, each once; `item` is the type that they are looked at as."""
+    import hashlib  # as slow as a small module, and seldom needed
+
     sink = checker.context.sink
     if env.place is Place.PROTECT:
         error(
@@ -186,7 +184,7 @@ def _values(node: tree.ListFile, text: str, item: Type) -> list[str] | list[int]
 def _typed(value: object, item: Type, place: str) -> str | int:
     if item == INT:
         number = value if type(value) is int else None
-        if isinstance(value, str) and _INT.fullmatch(value):
+        if isinstance(value, str) and re.fullmatch(_INT, value):
             number = int(value)
         if number is not None and INT_MIN <= number <= INT_MAX:
             return number
@@ -197,6 +195,9 @@ def _typed(value: object, item: Type, place: str) -> str | int:
 
 
 def _csv(text: str, column: str | None) -> Iterator[tuple[str, object]]:
+    import csv
+    import io
+
     if column is None:
         raise _FaultyList("which column holds the values is not said", 'name it:  file … column "account"')
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
@@ -222,6 +223,8 @@ def _csv(text: str, column: str | None) -> Iterator[tuple[str, object]]:
 
 
 def _json(text: str, column: str | None) -> Iterator[tuple[str, object]]:
+    import json
+
     try:
         document = json.loads(text)
     except (ValueError, RecursionError) as fault:

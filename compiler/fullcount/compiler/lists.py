@@ -31,11 +31,11 @@ def list_test(checker: Checker, node: tree.ListTest, env: Env) -> ir.Expr | None
             help="`any` and `all` test the items of a field of type `list<…>`",
         )
         return None
-    inner = env.with_item(node.item.text, collection.type.item)
+    inner = env.with_item(node.item.text, collection.type.item, collection.names)
     where = checker.condition(node.where, inner)
     if where is None:
         return None
-    item = inner.items[node.item.text].name
+    item = inner.item(node.item.text)
     if item not in ir.open_items(where):
         error(
             checker.context.sink,

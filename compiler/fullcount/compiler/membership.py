@@ -6,7 +6,6 @@ of the other. A row without the value can't be the one that is looked for, as in
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fullcount.compiler import ir
@@ -14,6 +13,7 @@ from fullcount.compiler.environment import Env
 from fullcount.compiler.names import BoundInventory
 from fullcount.compiler.quantifiers import quantified
 from fullcount.dsl import tree
+from fullcount.dsl.dataclass import dataclass
 
 if TYPE_CHECKING:
     from fullcount.compiler.expressions import Checker

@@ -7,7 +7,6 @@ failed, so that its uses are not reported a second time; it never becomes part o
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import TypeVar
 
 from fullcount.compiler import ir
@@ -15,9 +14,11 @@ from fullcount.compiler.catalog import Catalog, Resource
 from fullcount.compiler.inventories import bind_resource, check_identity, declared_fields
 from fullcount.compiler.library import Library
 from fullcount.compiler.report import error, near
+from fullcount.compiler.spellings import key_rules
 from fullcount.compiler.typenames import scalar_type
-from fullcount.compiler.types import FieldType, Type
-from fullcount.dsl import tree
+from fullcount.compiler.types import FieldType, IdOf, Type
+from fullcount.dsl import tree, trial_tree
+from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.diagnostics import Diagnostics, Label
 
 
@@ -25,13 +26,15 @@ from fullcount.dsl.diagnostics import Diagnostics, Label
 class BoundInventory:
     """An inventory with what it is bound to. `scope` and `expects` are filled in when types are checked.
 
-    `failed` names the declared fields that did not check, so that a use of one is not reported again.
+    `failed` names the declared fields that did not check, so that a use of one is not reported again. `normal` are the
+    rules by which the fields of the key are spelled.
     """
 
     decl: tree.InventoryDecl
     resource: Resource
     fields: Mapping[str, FieldType]
     failed: frozenset[str]
+    normal: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     scope: ir.Expr | None = None
     expects: tuple[ir.Expr, ...] = ()
 
@@ -47,6 +50,7 @@ class BoundParam:
 
     decl: tree.ParamDecl
     type: Type
+    names: IdOf | None = None
 
 
 @dataclass(slots=True)
@@ -89,8 +93,8 @@ def resolve_names(workflow: tree.Workflow, catalog: Catalog, library: Library, s
     """Bind the inventories, parameters and proposals of a workflow; report what is unknown, wrong or said twice."""
     names = Names(workflow, catalog, library)
     for param in unique(workflow.params, "parameter", sink):
-        bound = scalar_type(param.type, sink)
-        names.params[param.name.text] = None if bound is None else BoundParam(param, bound)
+        bound = scalar_type(param.type, catalog, sink)
+        names.params[param.name.text] = None if bound is None else BoundParam(param, bound.type, bound.names)
     for inventory in unique(workflow.inventories, "inventory", sink):
         names.inventories[inventory.name.text] = _bind(inventory, names, sink)
     for proposal in unique(workflow.proposals, "proposal", sink):
@@ -103,12 +107,14 @@ def _bind(decl: tree.InventoryDecl, names: Names, sink: Diagnostics) -> BoundInv
     placed = names.library.fields(decl.fields, sink)
     if resource is None or placed is None:
         return None
-    fields, failed = declared_fields(placed, resource, sink)
+    fields, failed = declared_fields(placed, resource, names.catalog, sink)
     check_identity(decl, resource, fields, failed, sink)
-    return BoundInventory(decl, resource, fields, failed)
+    return BoundInventory(decl, resource, fields, failed, key_rules(decl, fields, sink))
 
 
-Named = TypeVar("Named", tree.ParamDecl, tree.InventoryDecl, tree.ProposeDecl, tree.ProtectDecl, tree.Workflow)
+Named = TypeVar(
+    "Named", tree.ParamDecl, tree.InventoryDecl, tree.ProposeDecl, tree.ProtectDecl, tree.Workflow, trial_tree.Trial
+)
 
 
 def unique(declarations: Iterable[Named], what: str, sink: Diagnostics) -> list[Named]:
@@ -121,6 +127,20 @@ def unique(declarations: Iterable[Named], what: str, sink: Diagnostics) -> list[
         else:
             first[name.text] = declaration
     return list(first.values())
+
+
+def said_in_two_files(name: tree.Name, first: tree.Name, sink: Diagnostics) -> None:
+    """Report a workflow whose name another file has as well."""
+    error(
+        sink,
+        "FC101",
+        f"workflow `{name.text}` is declared in `{first.span.source}` as well",
+        name.span,
+        note="declared again here",
+        labels=(Label(first.span, "first declared here"),),
+        why="plans and schedules are kept by the name, so that a plan of one would take the place of the other's",
+        help="give one of them another name",
+    )
 
 
 def said_twice(what: str, name: tree.Name, first: tree.Name, sink: Diagnostics) -> None:

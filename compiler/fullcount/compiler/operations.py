@@ -6,8 +6,6 @@ is acted on is what was approved.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from fullcount.compiler import ir, program
 from fullcount.compiler.catalog import Operation, Parameter, Resource
 from fullcount.compiler.environment import Env
@@ -15,6 +13,7 @@ from fullcount.compiler.expressions import Checker
 from fullcount.compiler.names import BoundInventory, said_twice
 from fullcount.compiler.report import did_you_mean, error, near
 from fullcount.dsl import tree
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.diagnostics import Diagnostics, Label
 
 

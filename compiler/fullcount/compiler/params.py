@@ -22,7 +22,7 @@ _EXAMPLES = {
     Kind.DURATION: "90d",
     Kind.SIZE: "10 GiB",
 }
-_NUMBER = re.compile(r"[0-9]+(?:_[0-9]+)*(?:\.[0-9]+(?:_[0-9]+)*)?")
+_NUMBER = r"[0-9]+(?:_[0-9]+)*(?:\.[0-9]+(?:_[0-9]+)*)?"
 _SIGNED = frozenset({Kind.INT, Kind.DECIMAL, Kind.DURATION})
 
 
@@ -64,7 +64,17 @@ def parse_value(param: Param, text: str) -> Value:
         raise ParamError(
             f"parameter `{param.name}` is `{param.type}`, and `{text}` is not one; write it as `{_EXAMPLES[kind]}`"
         )
+    # A length below zero turns `now - idle` into a time to come, which every object is older than.
+    if kind is Kind.DURATION and _below_zero(value) and not _below_zero(param.default):
+        raise ParamError(
+            f"parameter `{param.name}` is given as `{text.strip()}`, a length below zero; the language has such"
+            " lengths, and where one is meant its default in the workflow is below zero too"
+        )
     return value
+
+
+def _below_zero(value: Value | None) -> bool:
+    return isinstance(value, int) and value < 0
 
 
 def _literal(kind: Kind, text: str) -> Value | None:
@@ -73,7 +83,7 @@ def _literal(kind: Kind, text: str) -> Value | None:
     negative = text.startswith("-") and kind in _SIGNED
     digits = text[1:].lstrip() if negative else text
     if kind in {Kind.INT, Kind.DECIMAL}:
-        read = literals.number(digits) if _NUMBER.fullmatch(digits) else None
+        read = literals.number(digits) if re.fullmatch(_NUMBER, digits) else None
     elif kind in {Kind.DURATION, Kind.SIZE}:
         read = literals.quantity(digits)
     else:

@@ -1,7 +1,7 @@
 """The story of a compilation, top to bottom.
 
     text ─parse─► tree ─imports─► shared names ─names─► bound names ─types─► typed rules ─direction─► uses
-         ─requirements─► uses with evidence ─approval, caps, schedule─► checked ─warnings, allowances─► Program
+         ─requirements─► uses with evidence ─approval, caps, schedule─► checked ─tests, warnings, allowances─► Program
 
 Each phase is a function from values to values that adds findings to one sink and goes on, so that one run reports every
 mistake. There is a program only if no phase reported an error. Nothing here does I/O or asks for the time: the text of
@@ -11,10 +11,11 @@ an imported file comes from a loader.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from fullcount.compiler import program
-from fullcount.compiler.approvals import check_approvals, unique_acts, warn_one_approver
+from fullcount.compiler.approvals import check_approvals, unique_acts, warn_one_approver, warn_too_few_people
 from fullcount.compiler.automatic import check_automatic
 from fullcount.compiler.bounded import check_bounded
 from fullcount.compiler.canary import check_canary
@@ -28,7 +29,7 @@ from fullcount.compiler.expressions import Checker
 from fullcount.compiler.imports import Loader, gather, no_files
 from fullcount.compiler.library import Library, read_library
 from fullcount.compiler.list_files import gather_lists
-from fullcount.compiler.names import resolve_names, unique
+from fullcount.compiler.names import resolve_names, said_in_two_files, unique
 from fullcount.compiler.promises import read_promises
 from fullcount.compiler.protections import Protections, check_protections, protect_workflow, refuse_strays
 from fullcount.compiler.report import error
@@ -38,28 +39,44 @@ from fullcount.compiler.suppressions import allow
 from fullcount.compiler.unused import warn_unused
 from fullcount.compiler.windows import check_windows
 from fullcount.dsl import tree
+from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.diagnostics import Diagnostics
 from fullcount.dsl.parser import parse
 from fullcount.dsl.source import Source
 
+if TYPE_CHECKING:
+    from fullcount.compiler.trials.model import Trial
+
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """What a compilation gives: a program, or None if a finding is an error. `sources` are the texts by name."""
+    """What a compilation gives: a program, or None if a finding is an error. `sources` are the texts by name.
+
+    `declared` are the names of the file's workflows, checked or not, as they stand there. `trials` are the tests of
+    its workflows, by the workflow's name; they are no part of the program.
+    """
 
     program: program.Program | None
     diagnostics: Diagnostics
     sources: Mapping[str, Source]
+    declared: tuple[tree.Name, ...] = ()
+    trials: Mapping[str, tuple[Trial, ...]] = field(default_factory=dict)
 
 
 def compile_source(
-    source: Source, catalog: Catalog, loader: Loader = no_files, *, protections: Protections | None = None
+    source: Source,
+    catalog: Catalog,
+    loader: Loader = no_files,
+    *,
+    protections: Protections | None = None,
+    authors: frozenset[str] = frozenset(),
 ) -> Compiled:
     """Compile one file, with what it imports, against the sources of a workspace and under its protections.
 
     The program holds the workflows of this file alone. A file of shared names has none, and its program is empty.
     `protections` None: no workspace is known, and the protections of these files are all there are. With a mistake
-    among the protections nothing compiles: nobody could say what is protected.
+    among the protections nothing compiles: nobody could say what is protected. `authors` (`uid:1000`): who is known to
+    count as an author of what is planned from it.
     """
     file, sink = parse(source)
     sources = {source.name: source}
@@ -68,11 +85,11 @@ def compile_source(
         for finding in protections.diagnostics:
             sink.add(finding)
     if file is None or sink.has_errors:
-        return Compiled(None, sink, sources)
+        return Compiled(None, sink, sources, () if file is None else _names(file.workflows))
 
     # shared names: what this file and the files it imports declare for every workflow
     files = gather(source, file, loader, sink)
-    library = read_library(files, sink)
+    library = read_library(files, catalog, sink)
     lists = gather_lists(files, loader, sink)
     check_definitions(library, catalog, files.sources, lists, sink)
 
@@ -88,12 +105,51 @@ def compile_source(
             if at.name not in protections.sources:
                 refuse_strays(imported, sink)
 
-    made = [
-        compile_workflow(workflow, Surroundings(source, file.comments, files.sources, lists, library, catalog), sink)
-        for workflow in unique(file.workflows, "workflow", sink)
-    ]
+    around = Surroundings(source, file.comments, files.sources, lists, library, catalog, authors)
+    written = unique(file.workflows, "workflow", sink)
+    made = [compile_workflow(workflow, around, sink) for workflow in written]
+
+    # tests: what each workflow is tried on; they see what is protected and are no part of the program
+    trials = {
+        workflow.name: _tests(decl, workflow, around, protections, sink)
+        for decl, workflow in zip(written, made, strict=True)
+    }
     found = allow(source, file.comments, sink)
-    return Compiled(_program(made, protections, found), found, files.sources)
+    return Compiled(_program(made, protections, found), found, files.sources, _names(file.workflows), trials)
+
+
+def _tests(
+    decl: tree.Workflow,
+    workflow: program.Workflow,
+    around: Surroundings,
+    protections: Protections,
+    sink: Diagnostics,
+) -> tuple[Trial, ...]:
+    """Check the tests of a workflow; where it has mistakes, as far as it was made."""
+    if len(decl.trials) + len(decl.defaults) == 0:
+        return ()
+    from fullcount.compiler.trials.check import Beside, check_trials  # a file without tests does not pay for it
+
+    tried = workflow if sink.has_errors else protect_workflow(workflow, protections)
+    return check_trials(decl, tried, Beside(around.source, around.sources, around.catalog), sink)
+
+
+def compiled_together(files: Sequence[Compiled]) -> list[Compiled]:
+    """Return the files of one workspace with what is wrong between them: each workflow has a name of its own."""
+    first: dict[str, tuple[tree.Name, Compiled]] = {}
+    together: list[Compiled] = []
+    for each in files:
+        for name in each.declared:
+            there, other = first.setdefault(name.text, (name, each))
+            if other is not each:
+                said_in_two_files(name, there, each.diagnostics)
+                each = replace(each, program=None, sources={**other.sources, **each.sources})
+        together.append(each)
+    return together
+
+
+def _names(workflows: Sequence[tree.Workflow]) -> tuple[tree.Name, ...]:
+    return tuple(workflow.name for workflow in workflows)
 
 
 def _program(
@@ -107,7 +163,8 @@ def _program(
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Where a workflow stands: its file, the texts of all files and lists, the names they share, the workspace."""
+    """Where a workflow stands: its file, the texts of all files and lists, the names they share, the workspace, its
+    authors."""
 
     source: Source
     comments: Sequence[tree.Comment]
@@ -115,6 +172,7 @@ class Surroundings:
     lists: Mapping[tuple[str, str], Source]
     library: Library
     catalog: Catalog
+    authors: frozenset[str] = frozenset()
 
 
 def compile_workflow(workflow: tree.Workflow, around: Surroundings, sink: Diagnostics) -> program.Workflow:
@@ -170,6 +228,7 @@ def compile_workflow(workflow: tree.Workflow, around: Surroundings, sink: Diagno
     # warnings; behind an error, what looks unused may only not have been looked at
     for act in acts:
         warn_one_approver(act, approvals, names, sink)
+    warn_too_few_people(names, around.authors, sink)
     if not sink.has_errors:
         warn_unused(names, sink)
 

@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from decimal import Decimal
 
 from fullcount.compiler import ir
 from fullcount.compiler.claims import Claim, Consistency, Direction
 from fullcount.compiler.types import FieldType, Type
 from fullcount.compiler.values import Value
+from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.source import Span
 
 
@@ -54,7 +54,8 @@ class Inventory:
     """One question put to a source. `fields` are the declared ones, key and incarnation among them.
 
     `scope` and `expects` use the row variable `ir.SELF`. `version` is the resource's version field, if it has one; it
-    is read with the object even if no rule mentions it. `deadline` in microseconds.
+    is read with the object even if no rule mentions it. `deadline` in microseconds. `normalized`: the rules by which
+    fields of the key are spelled, in the order in which they are applied; the rules of the workflow have them already.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Inventory:
     span: Span = field(default=ir.NOWHERE, compare=False)
     across: tuple[Across, ...] = ()
     """The partitions that it is read in, one scan for each combination; complete only if every one of them is."""
+    normalized: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +88,8 @@ class Use:
     claims: tuple[Claim, ...]
     span: Span = field(default=ir.NOWHERE, compare=False)
     head: Span = field(default=ir.NOWHERE, compare=False)
+    names_parts: bool = False
+    """Whether it is used because it names the parts that another inventory is read in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +148,20 @@ class Pick:
 
 
 @dataclass(frozen=True, slots=True)
+class Expectation:
+    """What the workflow expects of no row, so that a run does not refuse for it; see `assumptions.py`.
+
+    In `sentence` (`some X as x where (…)`) the object that is proposed is called `assumptions.BASE`.
+    """
+
+    sentence: ir.Some
+    because: str
+    text: str
+    """The clause as written, without its reason, for people."""
+    span: Span = field(default=ir.NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Protection:
     """What keeps an object whatever the rule says, unless `condition` (over the base row) is proven false for it.
 
@@ -184,6 +202,7 @@ class Proposal:
     bounded: bool = False
     """Whether it takes what was found of an inventory that may not have been read to its end (requirement R22)."""
     picks: tuple[Pick, ...] = ()
+    expects: tuple[Expectation, ...] = ()
 
     @property
     def exemptions(self) -> tuple[ir.Expr, ...]:

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from decimal import Decimal
 
 from fullcount.compiler.claims import (
@@ -20,11 +19,12 @@ from fullcount.compiler.claims import (
     Snapshot,
     Visible,
 )
-from fullcount.compiler.inventories import find_resource
 from fullcount.compiler.names import BoundInventory, Names, said_twice
 from fullcount.compiler.partitions import consistency_of
 from fullcount.compiler.report import error
+from fullcount.compiler.resources import find_resource
 from fullcount.dsl import tree
+from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.diagnostics import Diagnostics, Label
 
 

@@ -11,20 +11,21 @@ looks at the object alone: no other inventory can make it unknown for everybody,
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from fullcount.compiler import ir, program
 from fullcount.compiler.catalog import Catalog, Resource, StaticCatalog
 from fullcount.compiler.environment import Context, Env, Place
 from fullcount.compiler.expressions import Checker
-from fullcount.compiler.inventories import find_resource
 from fullcount.compiler.library import Library
 from fullcount.compiler.names import BoundInventory, Names, unique
 from fullcount.compiler.polarity import Polarity
 from fullcount.compiler.report import error
+from fullcount.compiler.resources import find_resource
 from fullcount.compiler.types import FieldType
 from fullcount.compiler.walk import mentions_row, nodes, rename_row
 from fullcount.dsl import tree
+from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.diagnostics import Diagnostics
 from fullcount.dsl.source import Source
 

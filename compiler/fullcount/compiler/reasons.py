@@ -8,12 +8,13 @@ the direction itself.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from fullcount.compiler import ir
 from fullcount.compiler.claims import Direction
 from fullcount.compiler.polarity import MIRRORED, Polarity, sign_of_more_rows
 from fullcount.compiler.program import Proposal, Use
+from fullcount.dsl.dataclass import dataclass
 
 IN_GENERAL: dict[Direction, str] = {
     Direction.BASE: "its objects are what may be acted on, and the population of every percentage and sum: a row that"
@@ -59,11 +60,12 @@ def reasons(proposal: Proposal) -> tuple[tuple[Use, str], ...]:
     for exemption in proposal.excepts:
         if exemption.condition is not None:
             said.extend(_of(exemption.condition, _Stand(selected.flipped(), exempts=True, ranks=ranks)))
-    written, partitions = proposal.uses[: len(said)], proposal.uses[len(said) :]
+    written = [use for use in proposal.uses if not use.names_parts]
+    partitions = [use for use in proposal.uses if use.names_parts]
     if [each[:2] for each in said] == [(use.inventory, use.direction) for use in written]:
         explained = [(use, reason) for use, (_, _, reason) in zip(written, said, strict=True)]
         return (*explained, *((use, OF_PARTITIONS) for use in partitions))
-    return tuple((use, IN_GENERAL[use.direction]) for use in proposal.uses)
+    return tuple((use, OF_PARTITIONS if use.names_parts else IN_GENERAL[use.direction]) for use in proposal.uses)
 
 
 _Said = tuple[str, Direction, str]

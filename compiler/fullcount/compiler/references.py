@@ -11,7 +11,8 @@ from fullcount.compiler.environment import Env, Typed
 from fullcount.compiler.inventories import missing_field
 from fullcount.compiler.names import BoundInventory
 from fullcount.compiler.report import Advice, error, near
-from fullcount.compiler.types import TEXT, MapOf
+from fullcount.compiler.spellings import as_seen
+from fullcount.compiler.types import TEXT, IdOf, MapOf
 from fullcount.dsl import tree
 from fullcount.dsl.diagnostics import Edit, Fix
 from fullcount.dsl.source import Span
@@ -41,7 +42,8 @@ def reference(checker: Checker, node: tree.Reference, env: Env) -> Typed | None:
 def _bare(checker: Checker, name: tree.Name, env: Env) -> Typed | None:
     names, sink = checker.context.names, checker.context.sink
     if name.text in env.items:
-        return Typed(replace(env.items[name.text], span=name.span), False, False)
+        item = env.items[name.text]
+        return replace(item, expr=replace(item.expr, span=name.span))
     if env.locals is not None:
         return _local(checker, name, env, env.locals)
     is_field = env.bare is not None and (name.text in env.bare.fields or name.text in env.bare.failed)
@@ -60,7 +62,7 @@ def _bare(checker: Checker, name: tree.Name, env: Env) -> Typed | None:
         param = names.params[name.text]
         if param is None:
             return None
-        return Typed(ir.Param(name.text, param.type, span=name.span), False, False)
+        return Typed(ir.Param(name.text, param.type, span=name.span), False, False, param.names)
     if env.bare is not None:
         return _field(checker, ir.SELF, env.bare, name, name.span, env)
     rows_with = [row for row, inventory in env.rows.items() if name.text in inventory.resource.fields]
@@ -79,7 +81,7 @@ def _local(checker: Checker, name: tree.Name, env: Env, arguments: Mapping[str, 
     """Resolve a bare name in the body of a definition: one of its parameters, and nothing else."""
     argument = arguments.get(name.text)
     if argument is not None:
-        return Typed(argument.expr, argument.optional and argument.expr not in env.facts, argument.declared_optional)
+        return replace(argument, optional=argument.optional and argument.expr not in env.facts)
     error(
         checker.context.sink,
         "FC109",
@@ -161,7 +163,8 @@ def _field(
         return None
     declared = inventory.fields[name.text]
     expr = ir.Field(row, inventory.name, name.text, declared.type, declared.optional, span=span)
-    return _flow_typed(expr, declared.optional, env)
+    typed = _flow_typed(expr, declared.optional, env, declared.names)
+    return as_seen(typed, inventory.normal.get(name.text, ()), env)
 
 
 def index(checker: Checker, node: tree.Index, env: Env) -> Typed | None:
@@ -188,8 +191,9 @@ def index(checker: Checker, node: tree.Index, env: Env) -> Typed | None:
             help='write the key in quotes, as `["env"]`',
         )
         return None
-    return _flow_typed(ir.MapGet(target.expr, key.expr, target.type.value, span=node.span), True, env)
+    made = ir.MapGet(target.expr, key.expr, target.type.value, span=node.span)
+    return _flow_typed(made, True, env, target.names)
 
 
-def _flow_typed(expr: ir.Expr, optional: bool, env: Env) -> Typed:
-    return Typed(expr, optional and expr not in env.facts, optional)
+def _flow_typed(expr: ir.Expr, optional: bool, env: Env, names: IdOf | None) -> Typed:
+    return Typed(expr, optional and expr not in env.facts, optional, names)

@@ -132,6 +132,10 @@ def _unreadable(decl: tree.ScheduleClause, problem: ScheduleError, sink: Diagnos
 
 def _too_often(decl: tree.ScheduleClause, fires: list[datetime], sink: Diagnostics) -> None:
     shown = ", ".join(fire.strftime("%H:%M" if fire.second == 0 else "%H:%M:%S") for fire in fires[:_SHOWN_FIRES])
+    why, way = "each run reads every source in full", "write a longer period, as `every 6h` or `every 1d`"
+    if decl.cron is not None:
+        why += "; `*` in the first part means every minute"
+        way = 'write `"0 1 * * *"` for once a day at 01:00'
     warning(
         sink,
         "FC507",
@@ -139,6 +143,6 @@ def _too_often(decl: tree.ScheduleClause, fires: list[datetime], sink: Diagnosti
         if len(fires) < _COUNTED_FIRES
         else "this schedule fires more than once a minute",
         _span(decl, "cron"),
-        why="each run reads every source in full; `*` in the first part means every minute",
-        help='write `"0 1 * * *"` for once a day at 01:00',
+        why=why,
+        help=way,
     )

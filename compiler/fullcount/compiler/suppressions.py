@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 
 from fullcount.compiler.report import error, warning
 from fullcount.dsl import tree
+from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.diagnostics import Diagnostic, Diagnostics, Edit, Fix, Severity
 from fullcount.dsl.source import Source, Span
 
 _MEANT = re.compile(r"#+\s*allow\b[\s:]*FC", re.IGNORECASE)
-_FORM = re.compile(r"#+\s*allow (FC\d{3}(?:, *FC\d{3})*): because (.*\w.*)")
+_FORM = r"#+\s*allow (FC\d{3}(?:, *FC\d{3})*): because (.*\w.*)"
 _HELP = "write it like `# allow FC123: because the export starts in May`"
 
 
@@ -55,7 +55,7 @@ def allow(source: Source, comments: Sequence[tree.Comment], sink: Diagnostics) -
 def _read(source: Source, comments: Iterable[tree.Comment]) -> _Read:
     read = _Read()
     for comment in comments:
-        form = _FORM.fullmatch(comment.text)
+        form = re.fullmatch(_FORM, comment.text)
         if form is None:
             error(
                 read.findings,

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from fullcount.compiler.catalog import Catalog
+from fullcount.compiler.ids import full, key_field, target
 from fullcount.compiler.report import error, near
-from fullcount.compiler.types import SCALARS, FieldType, ListOf, MapOf, Scalar, Type
+from fullcount.compiler.resources import find_resource
+from fullcount.compiler.types import SCALARS, FieldType, IdOf, ListOf, MapOf, Scalar
 from fullcount.dsl import tree
 from fullcount.dsl.diagnostics import Diagnostics
 from fullcount.dsl.source import Span
@@ -11,22 +16,22 @@ from fullcount.dsl.source import Span
 _CONTAINERS: dict[str, type[ListOf | MapOf]] = {"list": ListOf, "map": MapOf}
 
 
-def field_type(written: tree.TypeName, sink: Diagnostics) -> FieldType | None:
+def field_type(written: tree.TypeName, catalog: Catalog, sink: Diagnostics) -> FieldType | None:
     """Return the type of a field as written, or None with a finding."""
-    checked = _type(written, sink)
-    return None if checked is None else FieldType(checked, written.optional)
+    checked = _type(written, catalog, sink)
+    return None if checked is None else replace(checked, optional=written.optional)
 
 
-def scalar_type(written: tree.TypeName, sink: Diagnostics) -> Scalar | None:
+def scalar_type(written: tree.TypeName, catalog: Catalog, sink: Diagnostics) -> FieldType | None:
     """Return the type of a parameter as written, or None with a finding: parameters are single values, never absent."""
-    checked = _type(written, sink)
+    checked = _type(written, catalog, sink)
     if checked is None:
         return None
-    if not isinstance(checked, Scalar) or written.optional:
+    if not isinstance(checked.type, Scalar) or written.optional:
         error(
             sink,
             "FC214",
-            f"a parameter can't be `{FieldType(checked, written.optional)}`",
+            f"a parameter can't be `{replace(checked, optional=written.optional)}`",
             written.span,
             why="a parameter is one value that is always there",
             help="use one of " + ", ".join(f"`{name}`" for name in SCALARS),
@@ -35,13 +40,18 @@ def scalar_type(written: tree.TypeName, sink: Diagnostics) -> Scalar | None:
     return checked
 
 
-def _type(written: tree.TypeName, sink: Diagnostics) -> Type | None:
+def _type(written: tree.TypeName, catalog: Catalog, sink: Diagnostics) -> FieldType | None:
+    """Return a type that is always there, with the objects that its values name."""
+    if written.of is not None:
+        return _id(written.of, catalog, sink)
     if written.name in SCALARS and not written.arguments:
-        return SCALARS[written.name]
+        return FieldType(SCALARS[written.name])
     if written.name in _CONTAINERS and len(written.arguments) == 1:
-        return _container(written, sink)
+        return _container(written, catalog, sink)
     if written.name == "record":
         message, help_text = "fields can't hold records yet", "declare the parts as fields of their own"
+    elif written.name == "id":
+        message, help_text = "an id of what?", "name the resource whose objects it is of, as `id of hr.employees`"
     elif written.name in SCALARS:
         message, help_text = f"`{written.name}` takes no type in `<…>`", f"write `{written.name}`"
     elif written.name in _CONTAINERS:
@@ -61,18 +71,38 @@ def _type(written: tree.TypeName, sink: Diagnostics) -> Type | None:
     return None
 
 
-def _container(written: tree.TypeName, sink: Diagnostics) -> Type | None:
+def _id(path: tree.Dotted, catalog: Catalog, sink: Diagnostics) -> FieldType | None:
+    """Return the type of `id of source.resource`: that of the key, whose objects its values name."""
+    found = key_field([part.text for part in path.parts], catalog)
+    if found is not None:
+        resource, name = found
+        names = IdOf(target(path.text, catalog), f"`id of {path.text}` says what it names", path.span)
+        return FieldType(resource.fields[name].type, names=names)
+    whole = find_resource(path, catalog, sink)
+    if whole is not None:
+        error(
+            sink,
+            "FC242",
+            f"`{full(whole)}` has a key of several fields",
+            path.span,
+            note=f"its key is `{', '.join(whole.key)}`",
+            help=f"name one of them, as `id of {full(whole)}.{whole.key[0]}`",
+        )
+    return None
+
+
+def _container(written: tree.TypeName, catalog: Catalog, sink: Diagnostics) -> FieldType | None:
     (argument,) = written.arguments
-    item = _type(argument, sink)
+    item = _type(argument, catalog, sink)
     if item is None:
         return None
-    if argument.optional or not isinstance(item, Scalar):
+    if argument.optional or not isinstance(item.type, Scalar):
         error(
             sink,
             "FC214",
-            f"a {written.name} can't hold `{FieldType(item, argument.optional)}`",
+            f"a {written.name} can't hold `{replace(item, optional=argument.optional)}`",
             argument.span,
             help=f"a {written.name} holds single values that are never absent, as `{written.name}<text>`",
         )
         return None
-    return _CONTAINERS[written.name](item)
+    return FieldType(_CONTAINERS[written.name](item.type), names=item.names)

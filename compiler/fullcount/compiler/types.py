@@ -6,8 +6,10 @@ Whether a value may be absent (`T?`) is not part of the type but stands beside i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from fullcount.dsl.dataclass import dataclass, field
+from fullcount.dsl.source import Span
 
 
 class Kind(StrEnum):
@@ -73,11 +75,31 @@ ORDERED = frozenset({Kind.INT, Kind.DECIMAL, Kind.TIMESTAMP, Kind.DATE, Kind.DUR
 
 
 @dataclass(frozen=True, slots=True)
+class IdOf:
+    """Which objects a value names, or the items of a list: those whose key field `key` (`hr.employees.id`) it equals.
+
+    `said` tells people how that is known, `span` where it was declared if a workflow says so. It is no part of a type:
+    two values of one type may name different objects, and are then never compared.
+    """
+
+    key: str
+    said: str
+    span: Span | None = None
+
+    @property
+    def resource(self) -> str:
+        """The resource whose objects are named."""
+        return self.key.rpartition(".")[0]
+
+
+@dataclass(frozen=True, slots=True)
 class FieldType:
     """A field's type and whether the source may positively say that it has no value."""
 
     type: Type
     optional: bool = False
+    names: IdOf | None = field(default=None, compare=False)
+    """Which objects its values name, where that is known."""
 
     def __str__(self) -> str:
         return f"{self.type}{'?' if self.optional else ''}"

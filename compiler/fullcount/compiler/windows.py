@@ -24,9 +24,7 @@ _DAY_MINUTES = 24 * 60
 _LONGEST = timedelta(days=30)
 """A window opens at least once a week, save for one whose hour is left out when the clock is set forward."""
 
-_TEXT = re.compile(
-    r"(?:(?P<days>[A-Za-z][A-Za-z, -]*)\s+)?(?P<start>[0-9]{2}:[0-9]{2})\s*-\s*(?P<end>[0-9]{2}:[0-9]{2})"
-)
+_TEXT = r"(?:(?P<days>[A-Za-z][A-Za-z, -]*)\s+)?(?P<start>[0-9]{2}:[0-9]{2})\s*-\s*(?P<end>[0-9]{2}:[0-9]{2})"
 
 
 class WindowError(ValueError):
@@ -39,7 +37,7 @@ class NeverOpenError(WindowError):
 
 def parse_window(text: str, timezone: str) -> program.Window:
     """Return the window that a text stands for. Raises `WindowError`; the zone is not looked at."""
-    match = _TEXT.fullmatch(text.strip())
+    match = re.fullmatch(_TEXT, text.strip())
     if match is None:
         raise WindowError("a window is days and two times")
     days = _days(match["days"])

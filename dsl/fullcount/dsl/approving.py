@@ -6,14 +6,13 @@ A part of `builder.py`, with its ways of reading amounts and of finding what is 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 
-from lark import Token
-
 from fullcount.dsl import tree
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.expressions import Node, Reporter, amounts, subtrees, token_at, tokens
 from fullcount.dsl.keywords import EXAMPLES
+from fullcount.dsl.parse_tree import Token
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from lark import Token, Tree
-
 from fullcount.dsl import tree
 from fullcount.dsl.approving import ApprovalBuilder
 from fullcount.dsl.diagnostics import Diagnostics, Label
@@ -19,8 +17,10 @@ from fullcount.dsl.expressions import ExpressionBuilder, Node, Reporter, amounts
 from fullcount.dsl.fields import FieldBuilder
 from fullcount.dsl.holding import HoldingBuilder
 from fullcount.dsl.keywords import EXAMPLES
+from fullcount.dsl.parse_tree import Token, Tree
 from fullcount.dsl.source import Source, Span
 from fullcount.dsl.statements import StatementBuilder
+from fullcount.dsl.trials import TrialBuilder
 
 _KINDS = {
     "int": "a whole number",
@@ -46,6 +46,15 @@ class Builder:
             self._at, self._integer, self._percent, self._once, self._report_repeats, self._is_damaged
         )
         self._fields = FieldBuilder(self._at, self._is_damaged)
+        self._trials = TrialBuilder(
+            self._at,
+            self._expressions,
+            self._dotted,
+            self._integer,
+            self._once,
+            self._report_repeats,
+            self._is_damaged,
+        )
 
     def file(self, root: Node, comments: tuple[tree.Comment, ...]) -> tree.File:
         """Build the whole file."""
@@ -82,6 +91,8 @@ class Builder:
             tuple(self._approving.approve(child) for child in subtrees(node, "approve")),
             tuple(self._act(child) for child in subtrees(node, "act")),
             self._at.span(node),
+            tuple(self._trials.trial(child) for child in subtrees(node, "test")),
+            tuple(self._trials.defaults(child) for child in subtrees(node, "test_defaults")),
         )
 
     def _schedule(self, node: Node) -> tree.ScheduleClause:
@@ -130,6 +141,9 @@ class Builder:
             self._at.span(node),
             self._at.span(node.children[0]).to(resource.span),
             tuple(self._partition(child) for each in subtrees(node, "across") for child in subtrees(each, "partition")),
+            tuple(self._at.name(token) for rules in subtrees(key, "normalized") for token in tokens(rules, "NAME"))
+            if key is not None
+            else (),
         )
 
     def _partition(self, node: Node) -> tree.PartitionDecl:
@@ -223,6 +237,7 @@ class Builder:
             keeps=tuple(self._holding.keep(child) for child in subtrees(node, "keep")),
             picks=tuple(self._holding.pick(child) for child in subtrees(node, "pick")),
             bounded=tree.BoundedDecl(self._at.span(bounded)) if bounded is not None else None,
+            expects=tuple(self._holding.expect_none(child) for child in subtrees(node, "expect_none")),
         )
 
     def _except(self, node: Node) -> tree.ExceptDecl:

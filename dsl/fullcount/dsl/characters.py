@@ -2,13 +2,15 @@
 
 A workflow is reviewed by eye, so what the eye cannot see must not be there: control characters, marks that turn the
 direction of the text, characters without width, line breaks that only some editors show. They are errors wherever they
-stand, comments included. Words in a text that mix alphabets which look alike are a warning.
+stand, comments included. Words in a text or a comment that mix alphabets which look alike are a warning, and so is a
+text that is written in look-alikes of Latin letters throughout. Names have letters of one alphabet anyway.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import islice
 from typing import Final
 
@@ -27,10 +29,9 @@ _CONTROL = "\u0000-\u0008\u000e-\u001f\u007f-\u0084\u0086-\u009f"
 
 _SURROGATES = "\ud800-\udfff"
 
-_SUSPECT = re.compile(
-    f"(?P<bidi>[{_BIDI}]+)|(?P<invisible>[{_INVISIBLE}]+)|(?P<breaks>[{_BREAKS}]+|\r+(?![\r\n]))"
-    f"|(?P<control>[{_CONTROL}]+)|(?P<broken>[{_SURROGATES}]+)"
-)
+_PLAIN: Final = re.compile(r"[\t\n -~]*")
+"""What most files consist of; for these the long lists below are never compiled."""
+
 _WHAT: Final = {
     "bidi": "a mark that turns the direction of the text",
     "invisible": "a character that cannot be seen",
@@ -45,23 +46,51 @@ _WHY: Final = {
     "control": "the file may show differently on each terminal, so a review approves something else",
     "broken": "the file is not valid text, so it has no one reading",
 }
-_UNSEEN = re.compile(f"[{_BIDI}{_INVISIBLE}{_BREAKS}{_CONTROL}{_SURROGATES}]")
 _STRING = re.compile(r'"(?:[^"\\\n]|\\[^\n])*"|#[^\n]*')
 _WORD = re.compile(r"\w+")
 _LOOKALIKES: Final = ("CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE")
+_LATIN_LOOKS: Final = frozenset("асеорхуіјѕһԁԛԝӏАВЕКМНОРСТХІЈЅҮԌαονΑΒΕΖΗΙΚΜΝΟΡΤΥΧ")
+"""Cyrillic and Greek letters that most type faces draw like a Latin one."""
 
 
 def is_unseen(char: str) -> bool:
     """Whether a character must be shown as an escape, because eye or terminal would take it for something else."""
-    return _UNSEEN.match(char) is not None
+    return _unseen().match(char) is not None
+
+
+@cache
+def _unseen() -> re.Pattern[str]:
+    return re.compile(f"[{_BIDI}{_INVISIBLE}{_BREAKS}{_CONTROL}{_SURROGATES}]")
+
+
+@cache
+def _suspect() -> re.Pattern[str]:
+    return re.compile(
+        f"(?P<bidi>[{_BIDI}]+)|(?P<invisible>[{_INVISIBLE}]+)|(?P<breaks>[{_BREAKS}]+|\r+(?![\r\n]))"
+        f"|(?P<control>[{_CONTROL}]+)|(?P<broken>[{_SURROGATES}]+)"
+    )
+
+
+def misleading(text: str) -> str | None:
+    """Return what makes a text look like another one, in words; None if nothing does. It is for values of data."""
+    found = _suspect().search(text)
+    if found is not None:
+        return f"{_WHAT[str(found.lastgroup)]} ({_points(found.group())})"
+    for word in _WORD.findall(text):
+        alphabet = _lookalike(word)
+        if alphabet is not None:
+            return f"a mixture of Latin letters with {alphabet.capitalize()} ones that look alike"
+    return None
 
 
 def clean(source: Source, diagnostics: Diagnostics) -> str:
     """Report every misleading character and return the text, of the same length, with spaces in their places."""
     text = source.text
+    if _PLAIN.fullmatch(text) is not None:
+        return text
     if text.startswith("\ufeff"):  # a byte order mark at the very start says nothing and is allowed
         text = " " + text[1:]
-    matches = list(_SUSPECT.finditer(text))
+    matches = list(_suspect().finditer(text))
     for match in matches[:MAX_FINDINGS]:
         kind = str(match.lastgroup)
         points = _points(match.group())
@@ -78,18 +107,18 @@ def clean(source: Source, diagnostics: Diagnostics) -> str:
             )
         )
     if matches:
-        text = _SUSPECT.sub(lambda match: " " * len(match.group()), text)
+        text = _suspect().sub(lambda match: " " * len(match.group()), text)
     if not text.isascii():
         _warn_of_mixed_alphabets(source, text, diagnostics)
     return text
 
 
 def _warn_of_mixed_alphabets(source: Source, text: str, diagnostics: Diagnostics) -> None:
-    for start, word, alphabet in islice(_mixed_words(text), MAX_FINDINGS):
+    for start, word, what in islice(_mixed_words(text), MAX_FINDINGS):
         diagnostics.add(
             Diagnostic(
                 "FC020",
-                f"`{word}` mixes Latin letters with {alphabet.capitalize()} ones that look alike",
+                f"`{word}` {what}",
                 source.span(start, start + len(word)),
                 Severity.WARNING,
                 why="a text that looks like another but differs from it selects other objects",
@@ -99,14 +128,19 @@ def _warn_of_mixed_alphabets(source: Source, text: str, diagnostics: Diagnostics
 
 
 def _mixed_words(text: str) -> Iterator[tuple[int, str, str]]:
-    """Yield the words in texts, not in comments, that mix alphabets: offset, word, the other alphabet."""
+    """Yield what is not the text that it looks like, in texts and comments: offset, word, what is wrong with it."""
     for quoted in _STRING.finditer(text):
-        if quoted.group().startswith("#") or quoted.group().isascii():
+        if quoted.group().isascii():
             continue
         for match in _WORD.finditer(quoted.group()):
             alphabet = _lookalike(match.group())
             if alphabet is not None:
-                yield quoted.start() + match.start(), match.group(), alphabet
+                what = f"mixes Latin letters with {alphabet.capitalize()} ones that look alike"
+                yield quoted.start() + match.start(), match.group(), what
+        letters = [char for char in quoted.group() if char.isalpha()]
+        if quoted.group().startswith('"') and len(letters) > 1 and _LATIN_LOOKS.issuperset(letters):
+            what = "has no Latin letter, and every one of its letters looks like one"
+            yield quoted.start() + 1, quoted.group()[1:-1], what
 
 
 def _lookalike(word: str) -> str | None:

@@ -10,9 +10,9 @@ the host language. The message must stand alone if only one line can be shown.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from enum import StrEnum
 
+from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.source import Span
 
 

@@ -7,20 +7,19 @@ what was meant. Recursion is bounded by `MAX_DEPTH`, so that no input can exhaus
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
-from lark import Token, Tree
-
 from fullcount.dsl import literals, tree
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.diagnostics import Diagnostic, Diagnostics, Edit, Fix, Label
 from fullcount.dsl.keywords import NULL_WORDS, OPERATORS, RESERVED
+from fullcount.dsl.parse_tree import Token, Tree
 from fullcount.dsl.source import Source, Span
 
 #: How many levels an expression or a type may have, parentheses and the terms of a chain included.
 MAX_DEPTH: Final = 100
 
-Node = Tree[Token]
+Node = Tree
 Child = Node | Token
 
 
@@ -33,9 +32,7 @@ class Reporter:
 
     def span(self, node: Child) -> Span:
         """Return the span of a token or of a non-empty tree."""
-        if isinstance(node, Token):
-            return self.source.span(node.start_pos or 0, node.end_pos or 0)
-        return self.source.span(node.meta.start_pos, node.meta.end_pos)
+        return self.source.span(node.start_pos, node.end_pos)
 
     def report(
         self,

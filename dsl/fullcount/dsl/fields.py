@@ -57,6 +57,9 @@ class FieldBuilder:
         span = self._at.span(node)
         name = str(node.children[0])
         optional = bool(tokens(node, "OPTIONAL"))
+        for named in subtrees(node, "dotted"):
+            parts = tuple(self._at.name(token) for token in tokens(named, "NAME"))
+            return tree.TypeName(name, (), (), optional, span, of=tree.Dotted(parts, self._at.span(named)))
         if depth >= MAX_DEPTH:
             self._at.report("FC019", f"this type has more than {MAX_DEPTH} levels", span, help="use fewer levels")
             return tree.TypeName(name, (), (), optional, span)

@@ -8,9 +8,9 @@ whoever made the fix.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Final
 
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.diagnostics import Diagnostic, Diagnostics, Edit, Fix
 from fullcount.dsl.source import Source
 

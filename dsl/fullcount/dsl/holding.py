@@ -6,14 +6,13 @@ A part of `builder.py`, with its ways of reading amounts and paths.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Decimal
 
-from lark import Token
-
 from fullcount.dsl import tree
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.expressions import ExpressionBuilder, Node, Reporter, amounts, subtrees, token_at, tokens
 from fullcount.dsl.keywords import EXAMPLES
+from fullcount.dsl.parse_tree import Token
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,16 +27,12 @@ class HoldingBuilder:
     def protect(self, node: Node) -> tree.ProtectDecl:
         """Build `protect NAME from … as r where (…) because "…"`."""
         name, row = tokens(node, "NAME")
-        (because,) = tokens(node, "STRING")
-        reason = str(self._at.literal(because).value)
-        if not reason.strip():
-            self._at.report(
-                "FC004",
-                f"protection `{name}` has no reason",
-                self._at.span(because),
-                why="whoever finds an object kept must be able to tell why, and whom to ask",
-                help=f"say it in words: `{EXAMPLES['protect']}`",
-            )
+        because, reason = self._reason(
+            node,
+            f"protection `{name}`",
+            "whoever finds an object kept must be able to tell why, and whom to ask",
+            EXAMPLES["protect"],
+        )
         return tree.ProtectDecl(
             self._at.name(name),
             self._dotted(subtrees(node, "dotted")[0]),
@@ -48,6 +43,39 @@ class HoldingBuilder:
             self._at.span(node.children[0]).to(self._at.span(row)),
             self._at.span(because),
         )
+
+    def expect_none(self, node: Node) -> tree.ExpectNoneDecl:
+        """Build `expect no X as x where (…) because "…"`."""
+        inventory, row = tokens(node, "NAME")
+        because, reason = self._reason(
+            node,
+            f"`expect no {inventory}`",
+            "whoever reviews the plan must be able to tell whether the reason still holds",
+            'expect no people as p where (p.id == a.owner) because "service accounts have no person yet"',
+        )
+        return tree.ExpectNoneDecl(
+            self._at.name(inventory),
+            self._at.binding(row, "row"),
+            self._expressions.selector(node.children[7]),
+            reason,
+            self._at.span(node),
+            self._at.span(node.children[0]).to(self._at.span(row)),
+            self._at.span(because),
+        )
+
+    def _reason(self, node: Node, what: str, why: str, example: str) -> tuple[Token, str]:
+        """Return the token and the text behind `because`; an empty reason is reported."""
+        (because,) = tokens(node, "STRING")
+        reason = str(self._at.literal(because).value)
+        if not reason.strip():
+            self._at.report(
+                "FC004",
+                f"{what} has no reason",
+                self._at.span(because),
+                why=why,
+                help=f"say it in words: `{example}`",
+            )
+        return because, reason
 
     def keep(self, node: Node) -> tree.KeepDecl:
         """Build `keep at least N [per …] newest|oldest by …`."""

@@ -12,10 +12,11 @@ FILE: Final = "file"
 #: The clauses that each block takes, in canonical order. `file` is the block around everything.
 CLAUSES: Final[dict[str, tuple[str, ...]]] = {
     FILE: ("edition", "import", "record", "define", "protect", "workflow"),
-    "workflow": ("describe", "owner", "schedule", "param", "inventory", "verify", "propose", "approve", "act"),
+    "workflow": ("describe", "owner", "schedule", "param", "inventory", "verify", "propose", "approve", "act", "test"),
     "inventory": ("key", "incarnation", "fields", "scope", "deadline", "expect"),
-    "propose": ("bounded", "where", "except", "keep", "pick", "limit", "show"),
+    "propose": ("bounded", "where", "except", "expect", "keep", "pick", "limit", "show"),
     "act": ("undo", "rate", "concurrency", "canary", "stop", "window"),
+    "test": ("now", "given", "before", "expect"),
 }
 
 #: Blocks whose entries are separated by commas, with the words that an entry starts with (empty: any name).
@@ -27,7 +28,7 @@ LISTS: Final[dict[str, tuple[str, ...]]] = {
 }
 
 #: The clauses that open a block of their own.
-BLOCK_CLAUSES: Final = frozenset({"record", "workflow", "inventory", "verify", "propose", "approve", "act"})
+BLOCK_CLAUSES: Final = frozenset({"record", "workflow", "inventory", "verify", "propose", "approve", "act", "test"})
 
 #: A short example of each clause, shown where one is missing or malformed.
 EXAMPLES: Final[dict[str, str]] = {
@@ -65,6 +66,10 @@ EXAMPLES: Final[dict[str, str]] = {
     "canary": "canary 5 then wait 15m",
     "stop": "stop after 3 failures or 1%",
     "window": 'window "Mon-Thu 09:00-16:00" timezone "Europe/Berlin"',
+    "test": 'test "an account of nobody is disabled" { … }',
+    "now": "now 2026-01-31T00:00:00Z",
+    "given": 'given people partial RESULT_LIMIT_REACHED [{ id: "p1", active: true }]',
+    "before": 'before act change accounts "a1" { owner: "p1" }',
     "complete": "complete",
     "fresh": "fresh within 1h",
     "snapshot": "snapshot pinned",
@@ -125,11 +130,21 @@ _MEANINGS: Final[dict[str, str]] = {
     "CLAIM_COUNT": "`count`",
     "ALL_OF": "`all`",
     "LIST_FILE": "`file`",
+    "GIVEN_PARAM": "`param`",
+    "GIVEN_COUNT": "`count`",
+    "GIVEN_LIST": "`list`",
     "$END": "the end of the file",
 }
 
 #: Words with two terminals, because they mean two things.
-_SPELT: Final = {"CLAIM_COUNT": "count", "ALL_OF": "all", "LIST_FILE": "file"}
+_SPELT: Final = {
+    "CLAIM_COUNT": "count",
+    "ALL_OF": "all",
+    "LIST_FILE": "file",
+    "GIVEN_PARAM": "param",
+    "GIVEN_COUNT": "count",
+    "GIVEN_LIST": "list",
+}
 
 #: Terminals that are neither words nor in `_MEANINGS`, and are never expected of anyone.
 IGNORED: Final = frozenset({"COMMENT", "WHITE"})

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import datetime
 import re
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Final
+
+from fullcount.dsl.dataclass import dataclass
 
 INT_MAX: Final = 2**63 - 1
 _MAX_DIGITS: Final = 38
@@ -46,10 +47,11 @@ _SPELLINGS: Final[dict[str, str]] = {
 _CALENDAR: Final = frozenset({"mo", "mon", "month", "months", "y", "yr", "yrs", "year", "years"})
 
 _QUANTITY = re.compile(r"([0-9_.]+)[ \t]*(.+)", re.DOTALL)
-_MOMENT = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?:[Tt]([0-9:.]+)(Z|z|[+-][0-9:]+)?)?", re.ASCII)
-_CLOCK = re.compile(r"(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?", re.ASCII)
-_OFFSET = re.compile(r"([+-])(\d{2}):?(\d{2})", re.ASCII)
-_ESCAPE = re.compile(r'\\(?:u\{([0-9A-Fa-f]{1,6})\}|(["\\nt])|(.))', re.DOTALL)
+# compiled when they are first needed, which in most files they are not
+_MOMENT = r"(\d{4})-(\d{1,2})-(\d{1,2})(?:[Tt]([0-9:.]+)(Z|z|[+-][0-9:]+)?)?"
+_CLOCK = r"(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?"
+_OFFSET = r"([+-])(\d{2}):?(\d{2})"
+_ESCAPE = r'\\(?:u\{([0-9A-Fa-f]{1,6})\}|(["\\nt])|(.))'
 _PLAIN: Final = {'"': '"', "\\": "\\", "n": "\n", "t": "\t"}
 
 
@@ -96,7 +98,9 @@ def text(raw: str) -> tuple[Value, list[Problem]]:
         problems.append(Problem("FC012", message, _ESCAPE_HELP, _ESCAPE_WHY, match.start() + 1, match.end() + 1))
         return ""
 
-    return Value("text", _ESCAPE.sub(decode, raw[1:-1])), problems
+    inside = raw[1:-1]
+    decoded = re.sub(_ESCAPE, decode, inside, flags=re.DOTALL) if "\\" in inside else inside
+    return Value("text", decoded), problems
 
 
 _ESCAPE_HELP = 'the escapes are `\\"`, `\\\\`, `\\n`, `\\t` and `\\u{…}` with a hexadecimal code; a backslash is `\\\\`'
@@ -133,7 +137,7 @@ def quantity(raw: str) -> Value | Problem:
 
 def moment(raw: str) -> Value | Problem:
     """Decode a date, `2026-11-30`, or a time with an offset, `2026-11-30T02:00:00Z`."""
-    match = _MOMENT.fullmatch(raw)
+    match = re.fullmatch(_MOMENT, raw, re.ASCII)
     if match is None:
         return _no_such_moment(raw)
     year, month, day, clock, offset = match.groups()
@@ -146,7 +150,7 @@ def moment(raw: str) -> Value | Problem:
     days = (date - datetime.date(1970, 1, 1)).days
     if clock is None:
         return Value("date", days)
-    time = _CLOCK.fullmatch(clock)
+    time = re.fullmatch(_CLOCK, clock, re.ASCII)
     if time is None:
         return _no_such_moment(raw)
     hour, minute, second = int(time.group(1)), int(time.group(2)), int(time.group(3) or "0")
@@ -170,7 +174,7 @@ def moment(raw: str) -> Value | Problem:
 def _offset_minutes(offset: str) -> int | None:
     if offset in "Zz":
         return 0
-    match = _OFFSET.fullmatch(offset)
+    match = re.fullmatch(_OFFSET, offset, re.ASCII)
     if match is None or int(match.group(2)) > 14 or int(match.group(3)) > 59:
         return None
     minutes = int(match.group(2)) * 60 + int(match.group(3))

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
 
+from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.keywords import BLOCK_CLAUSES, CLAUSES, CONTINUATIONS, FILE, LISTS
 
 _TOKEN = re.compile(

@@ -7,17 +7,15 @@ half of a workflow. Warnings alone do not hold the tree back.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import Any, Final
-
-from lark import Token, Tree
-from lark.exceptions import UnexpectedCharacters, UnexpectedToken
+from typing import Final
 
 from fullcount.dsl import tables, tree
 from fullcount.dsl.builder import Builder
 from fullcount.dsl.characters import clean
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.diagnostics import Diagnostics
 from fullcount.dsl.failure import Failure
+from fullcount.dsl.parse_tree import Tree
 from fullcount.dsl.source import Source, Span
 
 #: After so many places that do not parse, the rest of the file is left for the next run. Each costs a parse of the
@@ -34,7 +32,7 @@ class Read:
     """What a text gave. `root` is the parse with all of its tokens; both it and the tree are None after an error."""
 
     file: tree.File | None
-    root: Tree[Token] | None
+    root: Tree | None
     diagnostics: Diagnostics
 
 
@@ -49,7 +47,7 @@ def read(source: Source) -> Read:
     diagnostics = Diagnostics()
     text = clean(source, diagnostics)
     damaged: list[Span] = []
-    root = _attempt(text)
+    root = tables.parser().parse(text)
     if isinstance(root, Failure):
         root = _go_on(source, text, root, diagnostics, damaged)
     if isinstance(root, Failure):
@@ -59,8 +57,8 @@ def read(source: Source) -> Read:
 
 
 def _go_on(
-    source: Source, text: str, root: Tree[Token] | Failure, diagnostics: Diagnostics, damaged: list[Span]
-) -> Tree[Token] | Failure:
+    source: Source, text: str, root: Tree | Failure, diagnostics: Diagnostics, damaged: list[Span]
+) -> Tree | Failure:
     """Explain a failure, take away what is to blame, and parse what is left, over and over."""
     # a file without a mistake does not pay for these
     from fullcount.dsl.messages import explain
@@ -80,31 +78,8 @@ def _go_on(
             break
         text = repaired.text
         damaged.append(source.span(repaired.start, repaired.end))
-        root = _attempt(text)
+        root = tables.parser().parse(text)
     return root
-
-
-def _attempt(text: str) -> Tree[Token] | Failure:
-    """Parse a text once, up to the first token that the grammar cannot take."""
-    driver: Any = tables.parser().parse_interactive(text)  # Lark leaves its interactive parser untyped
-    last: Token | None = None
-    try:
-        for token in driver.lexer_thread.lex(driver.parser_state):
-            driver.feed_token(token)
-            last = token
-        root: Tree[Token] = driver.feed_eof(last)
-        return root
-    except UnexpectedToken as failure:
-        offset = len(text) if failure.token.type == "$END" else failure.token.start_pos
-        return _failure(driver, offset, last, unreadable=False)
-    except UnexpectedCharacters as failure:
-        return _failure(driver, failure.pos_in_stream, last, unreadable=True)
-
-
-def _failure(driver: Any, offset: int | None, last: Token | None, *, unreadable: bool) -> Failure:
-    if offset is None:
-        raise TypeError("the parser did not say where it stopped")
-    return Failure(offset, frozenset(driver.accepts()), last.type if last is not None else None, unreadable)
 
 
 def _comments(source: Source) -> tuple[tree.Comment, ...]:

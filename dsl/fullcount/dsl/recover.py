@@ -8,9 +8,9 @@ so that nobody is told that something is missing where something unreadable stoo
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import StrEnum
 
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.keywords import LISTS
 from fullcount.dsl.outline import Outline
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from fullcount.dsl.characters import is_unseen
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.diagnostics import Diagnostic, Severity
 from fullcount.dsl.source import Source, Span
 

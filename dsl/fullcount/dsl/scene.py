@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from fullcount.dsl import keywords
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.failure import Failure
 from fullcount.dsl.outline import Outline, Raw
 from fullcount.dsl.source import Source, Span

@@ -6,10 +6,14 @@ The tree says what was written and nothing more: names are unresolved, literals 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.source import Span
+
+if TYPE_CHECKING:
+    from fullcount.dsl.trial_tree import Defaults, Trial
 
 # ---------------------------------------------------------------------------------------------- names and types
 
@@ -37,13 +41,17 @@ class Dotted:
 
 @dataclass(frozen=True, slots=True)
 class TypeName:
-    """A type as written: `text`, `timestamp?`, `list<text>`, `map<int>`. `record` has `fields`."""
+    """A type as written: `text`, `timestamp?`, `list<text>`, `map<int>`. `record` has `fields`.
+
+    `id of hr.employees` is called `id`, and `of` is the resource whose objects it names.
+    """
 
     name: str
     arguments: tuple[TypeName, ...]
     fields: tuple[FieldDecl, ...]
     optional: bool
     span: Span
+    of: Dotted | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +291,7 @@ class PartitionDecl:
 
 @dataclass(frozen=True, slots=True)
 class InventoryDecl:
-    """One question put to a source. `deadline` in microseconds."""
+    """One question put to a source. `deadline` in microseconds. `normalized`: the rules that the key is spelled by."""
 
     name: Name
     resource: Dotted
@@ -296,6 +304,7 @@ class InventoryDecl:
     span: Span
     head_span: Span
     across: tuple[PartitionDecl, ...] = ()
+    normalized: tuple[Name, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -377,8 +386,21 @@ class BoundedDecl:
 
 
 @dataclass(frozen=True, slots=True)
+class ExpectNoneDecl:
+    """`expect no people as p where (p.id == a.owner) because "…"` of a proposal: what need not be in the data."""
+
+    inventory: Name
+    row: Name
+    where: Expr
+    because: str
+    span: Span
+    head_span: Span
+    because_span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class ProposeDecl:
-    """`propose disable from accounts as a { where … except … keep … limit … show … }`."""
+    """`propose disable from accounts as a { where … except … expect no … keep … limit … show … }`."""
 
     name: Name
     inventory: Name
@@ -392,6 +414,7 @@ class ProposeDecl:
     keeps: tuple[KeepDecl, ...] = ()
     picks: tuple[PickDecl, ...] = ()
     bounded: BoundedDecl | None = None
+    expects: tuple[ExpectNoneDecl, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -514,6 +537,9 @@ class Workflow:
     approvals: tuple[ApproveDecl, ...]
     acts: tuple[ActDecl, ...]
     span: Span
+    trials: tuple[Trial, ...] = ()
+    defaults: tuple[Defaults, ...] = ()
+    """What `test defaults` says; of each inventory once."""
 
 
 @dataclass(frozen=True, slots=True)

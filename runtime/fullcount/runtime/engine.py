@@ -11,6 +11,7 @@ stored plan, the rule and the evidence included, and nothing from the workflow's
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -53,6 +54,7 @@ from fullcount.runtime.store.views import PlanState, StoredPlan
 from fullcount.runtime.versions import version_of
 from fullcount.runtime.walk import Evidence, Walked, walk
 from fullcount.runtime.workspace import Workspace
+from fullcount.runtime.workspace.exemptions import Exemption
 
 
 class NothingToApproveError(FullcountError):
@@ -248,6 +250,15 @@ class Engine:
             raise NothingToApproveError(plan.document.proposal)
         return approvals.give(self.store, plan, declared, self.workspace.roles, person, digest=digest)
 
+    def strike(
+        self, plan: StoredPlan, person: Person, keys: Sequence[tuple[Any, ...]], because: str | None
+    ) -> StoredPlan:
+        """Take rows out of a plan; the rest is a new plan that nobody has approved. Raises `NotListed` and its kin."""
+        declared = approval_of(workflow_from_document(plan.document.program), plan.document.proposal)
+        if declared is None:
+            raise NothingToApproveError(plan.document.proposal)
+        return approvals.strike(self.store, plan, declared, self.workspace.roles, person, keys, because)
+
     def _record_holds(self) -> None:
         """Refuse to act on a record that was changed from outside: approvals, outcomes and halts stand in it."""
         found = verify_record(self.store)
@@ -264,13 +275,24 @@ class Engine:
         refusals = tuple(walked.refusals.values())
         stored = planning.stored
         if stored is None:
-            would = prevented(
-                request.workflow, request.proposal, list(envelopes.values()), self.snapshots, planning.bindings
-            )
+            would = None
+            if any(refusal.ground is Ground.EVIDENCE for refusal in refusals):
+                would = prevented(
+                    request.workflow, request.proposal, list(envelopes.values()), self.snapshots, planning.bindings
+                )
             return PlanEnd(planning.run_id, "refused", exit_of(refusals), envelopes, refusals, would)
         approval = next((e for e in walked.evidence.values() if isinstance(e, ApprovalStatus)), None)
         state, ended = plan_state(stored, approval)
         return PlanEnd(planning.run_id, state, ended, envelopes, refusals, None, stored, approval)
+
+    def exemptions(self, name: str) -> tuple[Exemption, ...]:
+        """Read an exemption list as it is now, wherever it stands; not from within a loop. Raises `WorkspaceError`."""
+
+        async def read() -> tuple[Exemption, ...]:
+            async with Readers(self.workspace) as readers:
+                return await ExemptionLists(self.workspace, readers.reader, self._clock).read(name)
+
+        return asyncio.run(read())
 
     def _context(
         self,
@@ -301,6 +323,7 @@ class Engine:
                 for name in (each.list_name for each in proposal.excepts)
                 if name is not None and lists.in_source(name)
             },
+            roles=lambda: self.workspace.roles,
             protections=lambda: protections_of(
                 self.workspace.protections.relied_on(), workflow.inventories[proposal.inventory], proposal
             ),
@@ -308,6 +331,8 @@ class Engine:
             automatic_approval=self.workspace.automatic_approval,
             versions={"engine": __version__, **versions},
             clock=self._clock,
+            monotonic=self._budget.monotonic,
+            sleep=self._budget.sleep,
             progress=progress,
             stop=stop or StopSignal(),
             slot_id=slot_id,
@@ -368,7 +393,7 @@ def standing(plan: StoredPlan) -> PlanDocument | Refusal:
     """Return the plan if it still stands, else the refusal that says why it does not."""
     if plan.state is PlanState.SUPERSEDED:
         message = f"the plan `{plan.document.plan_id}` was replaced by a newer one, `{plan.superseded_by}`"
-        found = Finding(code="FC753", message=message, ways_on=(f"fullcount show {plan.superseded_by}",))
+        found = Finding(code="FC710", message=message, ways_on=(f"fullcount show {plan.superseded_by}",))
         return Refusal(stage="propose", ground=Ground.STALE, findings=(found,))
     if plan.state is PlanState.OVER_CAP:
         caps = plan.document.caps
@@ -399,7 +424,7 @@ def exit_of(refusals: Sequence[Refusal]) -> Exit:
         return Exit.REFUSED_BY_EVIDENCE
     if Ground.STALE in grounds:
         return Exit.STALE
-    if any(finding.code == "FC750" for refusal in refusals for finding in refusal.findings):
+    if any(finding.code == "FC707" for refusal in refusals for finding in refusal.findings):
         return Exit.WAITING_FOR_APPROVAL
     return Exit.REFUSED_BY_POLICY
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from fullcount.compiler.types import Kind, ListOf, MapOf, Scalar, Type
 from fullcount.compiler.values import Cell, FieldState
 from fullcount.runtime.plan.cells import decimal_text
-from fullcount.runtime.text import plain
+from fullcount.runtime.text import escaped
 
 _STEPS: Final = (
     (timedelta(days=3), timedelta(days=1), "d"),
@@ -96,7 +96,7 @@ def size(number: int) -> str:
 
 def key(parts: tuple[Any, ...] | list[Any], limit: int | None = None) -> str:
     """Return an object's key: its parts joined by ` / `, harmless, shortened in the middle."""
-    return plain(" / ".join(str(part) for part in parts), limit)
+    return escaped(" / ".join(str(part) for part in parts), limit)
 
 
 def cell(found: Cell, of: Type) -> str:
@@ -105,7 +105,7 @@ def cell(found: Cell, of: Type) -> str:
         return NONE_TEXT
     if found.state is not FieldState.PRESENT or found.value is None:
         return f"({found.state.value.replace('_', ' ')})"
-    return plain(value(found.value, of))
+    return escaped(value(found.value, of))
 
 
 def value(known: Any, of: Type) -> str:
@@ -148,3 +148,14 @@ def _calendar(write: Any, otherwise: str) -> str:
         return str(write())
     except OverflowError:
         return otherwise
+
+
+def parameter(known: Any) -> str:
+    """Return a parameter's value in JSON for people; not yet harmless."""
+    match known:
+        case bool():
+            return "yes" if known else "no"
+        case list() | tuple():
+            return ", ".join(parameter(part) for part in known)
+        case _:
+            return str(known)

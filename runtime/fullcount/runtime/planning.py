@@ -29,12 +29,14 @@ from fullcount.runtime.collect.parts import UnnamedPartError, not_covered, parts
 from fullcount.runtime.collect.snapshots import SnapshotStore
 from fullcount.runtime.connectors.base import SourceError
 from fullcount.runtime.evidence.certificate import Certificate, certify
+from fullcount.runtime.evidence.codes import ActReason
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.evidence.refusal import Finding, Ground, Refusal
 from fullcount.runtime.evidence.satisfy import Produced
 from fullcount.runtime.exemption_lists import ExemptionLists
 from fullcount.runtime.plan.build import PlanInputs, build_plan
 from fullcount.runtime.plan.document import Measurement, PlanDocument
+from fullcount.runtime.plan.errors import UnborneError
 from fullcount.runtime.readers import Readers
 from fullcount.runtime.store.errors import PlanCorrupt
 from fullcount.runtime.store.instants import to_micros
@@ -158,41 +160,46 @@ class Planning:
             target = await self.readers.identities(sources)
         except SourceError as error:
             return unanswered(stage, error)
+        reached = await self._reach(stage)
+        if isinstance(reached, Refusal):
+            return reached
         previous = self._previous()
         lists = ExemptionLists(self.workspace, self.readers.reader, self.clock)
         certificates = [produced for produced in evidence.values() if isinstance(produced, Certificate)]
-        document = build_plan(
-            PlanInputs(
-                workflow=workflow,
-                proposal=proposal,
-                approval=approval_of(workflow, proposal.name),
-                act=act_of(workflow, proposal.name),
-                certificates=[certificate.doc for certificate in certificates],
-                envelopes=[e for e in evidence.values() if isinstance(e, Envelope)],
-                snapshots=self.snapshots,
-                bindings=self.bindings,
-                target=target,
-                engine_version=__version__,
-                connector_versions={source: version_of(self.workspace, source) for source in sources},
-                exemptions={
-                    name: await lists.read(name)
-                    for name in (each.list_name for each in proposal.excepts)
-                    if name is not None
-                },
-                exemption_places={
-                    name: lists.origin(name)
-                    for name in (each.list_name for each in proposal.excepts)
-                    if name is not None
-                },
-                authors=sorted({*request.authors, request.person.principal}),
-                plan_id=str(ULID()),
-                run_id=self.run_id,
-                created_by=request.person.principal,
-                created_at=self.clock(),
-                previous=previous,
-                measurements={c.inventory: measurement_of(c) for c in certificates},
-            )
+        inputs = PlanInputs(
+            workflow=workflow,
+            proposal=proposal,
+            approval=approval_of(workflow, proposal.name),
+            act=act_of(workflow, proposal.name),
+            certificates=[certificate.doc for certificate in certificates],
+            envelopes=[e for e in evidence.values() if isinstance(e, Envelope)],
+            snapshots=self.snapshots,
+            bindings=self.bindings,
+            target=target,
+            engine_version=__version__,
+            connector_versions={source: version_of(self.workspace, source) for source in sources},
+            exemptions={
+                name: await lists.read(name)
+                for name in (each.list_name for each in proposal.excepts)
+                if name is not None
+            },
+            exemption_places={
+                name: lists.origin(name) for name in (each.list_name for each in proposal.excepts) if name is not None
+            },
+            authors=sorted({*request.authors, request.person.principal}),
+            plan_id=str(ULID()),
+            run_id=self.run_id,
+            created_by=request.person.principal,
+            created_at=self.clock(),
+            previous=previous,
+            notes=reached,
+            measurements={c.inventory: measurement_of(c) for c in certificates},
+            sources=request.sources,
         )
+        try:
+            document = build_plan(inputs)
+        except UnborneError as unborne:
+            return Refusal(stage=stage.node, ground=Ground.EVIDENCE, findings=unborne.findings)
         self.stored = self.store.save_plan(document)
         return document
 
@@ -205,6 +212,28 @@ class Planning:
         return approvals.decide(
             self.store, self.stored, declared, self.workspace.roles, allowed=self.workspace.automatic_approval()
         )
+
+    async def _reach(self, stage: Stage) -> tuple[str, ...] | Refusal:
+        """Return what the act and its undo set off besides, for the plan to announce; or why they would be refused."""
+        act = act_of(self.request.workflow, stage.name)
+        calls = () if act is None else (act.call, act.undo)
+        known: dict[str, None] = {}
+        findings: dict[Finding, None] = {}
+        for call in calls:
+            if call is None:
+                continue
+            resource = self.workspace.catalog().resources(call.source)[call.resource]
+            try:
+                found = await self.readers.collateral(call.source, resource, call.operation)
+            except SourceError as error:
+                return unanswered(stage, error)
+            known |= dict.fromkeys(f"{phrase}; `known_triggers` names it" for phrase in found.known)
+            for phrase in found.unknown:
+                message = f"{phrase}, and may change what nobody approves: `{call.operation}` would be refused"
+                findings[Finding(code=ActReason.COLLATERAL_CHANGE, message=message, ways_on=(found.way_on,))] = None
+        if len(findings) > 0:
+            return Refusal(stage=stage.node, ground=Ground.POLICY, findings=tuple(findings))
+        return tuple(known)
 
     def _previous(self) -> PlanDocument | None:
         """Return the plan that this one is compared with.

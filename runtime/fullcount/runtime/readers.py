@@ -10,7 +10,16 @@ from typing import Self
 
 from fullcount.compiler.catalog import Resource
 from fullcount.compiler.values import Value
-from fullcount.runtime.connectors.base import Matches, Question, Reading, Scan, SourceActor, SourceReader
+from fullcount.runtime.connectors.base import (
+    Collateral,
+    ForeseesCollateral,
+    Matches,
+    Question,
+    Reading,
+    Scan,
+    SourceActor,
+    SourceReader,
+)
 from fullcount.runtime.workspace import Workspace
 
 
@@ -55,6 +64,11 @@ class OnDemandReader:
         """See `SourceReader.count`."""
         return await (await self._opened()).count(resource)
 
+    async def collateral(self, resource: Resource, operation: str) -> Collateral:
+        """See `ForeseesCollateral.collateral`; nothing for a source that has nothing of the kind."""
+        reader = await self._opened()
+        return await reader.collateral(resource, operation) if isinstance(reader, ForeseesCollateral) else Collateral()
+
     async def close(self) -> None:
         """See `SourceReader.close`."""
         if self._reader is not None:
@@ -83,7 +97,14 @@ class Readers:
 
     def reader(self, source: str) -> SourceReader:
         """Return the reader of a source; it connects when it is first asked something."""
+        return self._reader(source)
+
+    def _reader(self, source: str) -> OnDemandReader:
         return self._readers.setdefault(source, OnDemandReader(self._workspace, source))
+
+    async def collateral(self, source: str, resource: Resource, operation: str) -> Collateral:
+        """Return what a write sets off at the source besides its one object. Raises `SourceError`."""
+        return await self._reader(source).collateral(resource, operation)
 
     async def identities(self, sources: Iterable[str]) -> dict[str, dict[str, str]]:
         """Return who reads and where, by source. Raises `SourceError`."""

@@ -3,6 +3,7 @@
 `plain` is the one function that every renderer passes foreign text through (names, values, messages of sources). What
 it returns is one line that shows what is there and can do nothing: no terminal escape, no direction override, nothing
 invisible, no pile of accents. It never drops a character without a trace, and never decides what a value *is*.
+`escaped` is the same for a value by itself, told apart from one in which the escape is written out.
 """
 
 from __future__ import annotations
@@ -45,6 +46,19 @@ def plain(text: str, limit: int | None = None) -> str:
         else:
             shown.append(character)
     return shorten("".join(shown), limit)
+
+
+def escaped(text: str, limit: int | None = None) -> str:
+    """Return a foreign value as `plain` does, with each of its own backslashes doubled: two values never look the same.
+
+    For values where they enter a sentence or a cell, once; what is made of them passes through `plain` unchanged.
+    """
+    return plain(text.replace("\\", "\\\\"), limit)
+
+
+def shown_bytes(data: bytes) -> str:
+    """Return bytes that are no text as what they are: text as far as it is, the rest as `\\xff`."""
+    return data.decode("utf-8", "backslashreplace")
 
 
 def shorten(text: str, limit: int | None) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,7 +15,7 @@ if TYPE_CHECKING:
     from fullcount.compiler.imports import NotLoaded
     from fullcount.compiler.pipeline import Compiled
     from fullcount.compiler.program import Workflow
-    from fullcount.runtime.workspace import Workspace
+    from fullcount.runtime.workspace import Premises
 
 
 class MistakesError(FullcountError):
@@ -57,6 +56,8 @@ def replace_text(path: Path, text: str) -> None:
 
     Raises `UsageError` when it can't be written.
     """
+    import shutil  # most commands write nothing
+
     target = path.resolve()  # behind a link, the file that it names
     beside = target.with_name(f".{target.name}.{os.getpid()}.new")
     try:
@@ -75,7 +76,7 @@ def repository_root(folder: Path) -> Path:
     return next((each for each in (folder, *folder.parents) if (each / ".git").exists()), folder)
 
 
-def places_of(workspace: Workspace) -> list[Path]:
+def places_of(workspace: Premises) -> list[Path]:
     """Return where a workspace's language stands, as one would type it here: its workflows and its protections."""
     return [Path(os.path.relpath(each)) for each in (workspace.root / "workflows", *workspace.protections.paths())]
 
@@ -93,14 +94,13 @@ def workflow_files(paths: Iterable[Path]) -> list[Path]:
 
 
 def find_files(paths: Iterable[Path]) -> list[Path]:
-    """Return the `.fcw` files meant by the given paths, folders searched in depth, in order of name."""
-    found: list[Path] = []
+    """Return the `.fcw` files meant by the given paths, folders searched in depth, in order of name; each file once."""
+    found: dict[str, Path] = {}
     for path in paths:
-        if path.is_dir():
-            found.extend(sorted(p for p in path.rglob("*.fcw") if ".fullcount" not in p.parts))
-        else:
-            found.append(path)
-    return found
+        inside = sorted(p for p in path.rglob("*.fcw") if ".fullcount" not in p.parts) if path.is_dir() else [path]
+        for each in inside:
+            found.setdefault(os.path.realpath(each), each)
+    return list(found.values())
 
 
 class ImportedFiles:
@@ -133,7 +133,7 @@ class ImportedFiles:
         return Source(self._names.setdefault(real, str(shown if shown.resolve() == real else real)), text)
 
 
-def compile_file(path: Path, workspace: Workspace) -> Compiled:
+def compile_file(path: Path, workspace: Premises) -> Compiled:
     """Compile one file, with what it imports, under the protections of its workspace; it may have mistakes.
 
     Raises `UsageError` when the file can't be read; `WorkspaceError` FC614 for protections that can't be read.
@@ -141,14 +141,14 @@ def compile_file(path: Path, workspace: Workspace) -> Compiled:
     return compile_text(source_of(path, workspace), path, workspace)
 
 
-def source_of(path: Path, workspace: Workspace) -> Source:
+def source_of(path: Path, workspace: Premises) -> Source:
     """Read a file that is to be compiled in this workspace. Raises `UsageError` when it can't be read."""
     source = read_source(path)
     own_name = workspace.protections.name_of(path)
     return source if own_name is None else Source(own_name, source.text)  # one of them is known by one name only
 
 
-def compile_text(source: Source, path: Path, workspace: Workspace) -> Compiled:
+def compile_text(source: Source, path: Path, workspace: Premises) -> Compiled:
     """Compile a text as `compile_file` does its file; one of the protections stands for what is in the file now."""
     from fullcount.compiler.pipeline import compile_source
 
@@ -157,10 +157,11 @@ def compile_text(source: Source, path: Path, workspace: Workspace) -> Compiled:
         workspace.catalog(),
         ImportedFiles(workspace.root, path),
         protections=workspace.protections.current(source),
+        authors=authors_of([str(path)]),
     )
 
 
-def compiled_workflow(path: Path, workspace: Workspace, name: str | None) -> tuple[Workflow, Mapping[str, Source]]:
+def compiled_workflow(path: Path, workspace: Premises, name: str | None) -> tuple[Workflow, Mapping[str, Source]]:
     """Compile a file that must be free of mistakes; return the workflow that is meant and the texts it came from.
 
     Raises `MistakesError` after showing the mistakes; `UsageError` when the name is missing or wrong; `WorkspaceError`.
@@ -177,18 +178,18 @@ def compiled_workflow(path: Path, workspace: Workspace, name: str | None) -> tup
     raise UsageError("FC693", found, help=f"choose with --workflow: {', '.join(workflows)}")
 
 
-def compiled_workflows(path: Path, workspace: Workspace) -> tuple[tuple[Workflow, ...], Mapping[str, Source]]:
+def compiled_workflows(path: Path, workspace: Premises) -> tuple[tuple[Workflow, ...], Mapping[str, Source]]:
     """Compile a file that must be free of mistakes; return its workflows and the texts they came from.
 
     Raises `MistakesError` after showing the mistakes; `WorkspaceError`.
     """
-    import typer
+    import click
 
     from fullcount.dsl.render import render
 
     compiled = compile_file(path, workspace)
     if compiled.program is None:
-        typer.echo(render(compiled.diagnostics, compiled.sources, color=False), err=True)
+        click.echo(render(compiled.diagnostics, compiled.sources, color=False), err=True)
         raise MistakesError(path)
     return compiled.program.workflows, compiled.sources
 

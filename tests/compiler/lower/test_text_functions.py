@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import unicodedata
+from random import Random
 
 import duckdb
 import pyarrow as pa
@@ -11,7 +13,7 @@ from tests.support.lowered import UNREAD, const, field, truth_of, value_of
 
 from fullcount.compiler import ir
 from fullcount.compiler.functions import FUNCTIONS, TRIM_CHARACTERS
-from fullcount.compiler.lower import casing, patterns
+from fullcount.compiler.lower import casing, patterns, spelling
 from fullcount.compiler.types import BOOL, INT, TEXT
 
 SUBJECT = field("a", "subject", TEXT)
@@ -49,6 +51,32 @@ def test_trim_takes_ascii_white_space_only():
         is True
     )
     assert value_of(call("trim"), const("", TEXT), {"subject": TRIM_CHARACTERS}) is True
+
+
+def test_normal_form_is_the_same_for_every_code_point_or_there_is_none():
+    """By itself, taken apart, and among combining marks: DuckDB's Unicode and Python's never give two answers."""
+    dice = Random(7)
+    marks = [c for c in EVERY_CHARACTER if unicodedata.combining(c)]
+    texts = EVERY_CHARACTER + [unicodedata.normalize("NFD", c) for c in EVERY_CHARACTER]
+    texts += [f"a{c}\u0323" for c in EVERY_CHARACTER] + ["".join(dice.sample(marks, 3)) for _ in range(20_000)]
+    with duckdb.connect() as connection:
+        connection.register("texts", pa.table({"c": texts}))
+        answered = connection.execute(f"SELECT c, {spelling.NFC_SQL.format('c')} FROM texts").fetchall()
+    assert {c: d for c, d in answered if spelling.nfc(c) != d} == {}
+
+
+@pytest.mark.parametrize(
+    ("function", "subject", "expected"),
+    [
+        ("nfc", "e\u0301", "é"),
+        ("nfc", "\u212b", "Å"),
+        ("trim_dot", "host.example.", "host.example"),
+        ("trim_dot", "..", ""),
+    ],
+)
+def test_one_spelling_for_texts_that_mean_the_same(function, subject, expected):
+    """Composed and taken apart are one text; a dot at the end of a host's name says nothing."""
+    assert value_of(call(function), const(expected, TEXT), {"subject": subject}) is True
 
 
 def test_length_counts_code_points():

@@ -10,7 +10,7 @@ from decimal import Decimal
 import pytest
 from sqlalchemy import update
 from tests.support.acting import Orphans
-from tests.support.applying import BO, Stage, figures, row
+from tests.support.applying import ANA, BO, Stage, figures, row
 
 from fullcount.compiler import ir, program
 from fullcount.compiler.types import TEXT
@@ -67,8 +67,40 @@ async def test_an_expired_approval_carries_no_act(tmp_path):
     stage.world.clock.advance(4 * 86_400)
     report = await stage.apply(plan)
     assert report.exit is Exit.REFUSED_BY_POLICY
-    assert report.stopped_by.code == "FC752"
+    assert report.stopped_by.code == "FC708"
     assert stage.source.effects == []
+
+
+@pytest.mark.requirement("R24", "R39")
+async def test_an_approver_who_left_the_role_stands_behind_nothing(tmp_path):
+    """Their yes was counted; once they are no longer in the role it carries no act, and they are named."""
+    stage = Stage(tmp_path, Orphans(quorum=2))
+    plan = stage.approve(await stage.plan(), ANA, BO)
+    for left in ({"iam-admin": ("uid:70002", "uid:70003")}, {"iam-admin": ()}, {}, {"iam-admin": ("no-such-user",)}):
+        stage.roles = left
+        report = await stage.apply(plan)
+        assert (report.exit, report.stopped_by.code) == (Exit.REFUSED_BY_POLICY, "FC779")
+        assert stage.source.effects == []
+    stage.roles = {"iam-admin": ("uid:70002", "uid:70003")}
+    report = await stage.apply(plan)
+    assert "ana (uid:70001)" in report.stopped_by.message
+    stage.roles = {"iam-admin": ("uid:70001", "uid:70002")}
+    assert figures(await stage.apply(plan)) == {"done": 3}
+
+
+@pytest.mark.requirement("R24", "R39")
+async def test_an_approver_who_leaves_the_role_meanwhile_ends_the_apply(tmp_path):
+    """Roles are read again between acts: what was done stays done, the rest is not started."""
+    stage = Stage(tmp_path, Orphans(accounts=120))
+    plan = await stage.approved()
+
+    def left(progress):
+        stage.roles = {"iam-admin": ("uid:70002",)}
+
+    report = await stage.apply(plan, progress=left)
+    assert (report.exit, report.stopped_by.code) == (Exit.REFUSED_BY_POLICY, "FC779")
+    assert 0 < report.counts[Outcome.DONE] < 120
+    assert report.counts[Outcome.DONE] == len(locked(stage))
 
 
 @pytest.mark.requirement("R24", "R39")
@@ -91,7 +123,7 @@ async def test_a_superseded_plan_is_stale_although_it_was_approved(tmp_path):
     await stage.plan()
     report = await stage.apply(old)
     assert report.exit is Exit.STALE
-    assert report.stopped_by.code == "FC753"
+    assert report.stopped_by.code == "FC710"
     assert stage.source.effects == []
 
 
@@ -169,7 +201,7 @@ async def test_a_plan_over_its_cap_is_not_applied(tmp_path, limit):
     stage = Stage(tmp_path, Orphans(limit=limit))
     plan = await stage.plan()
     report = await stage.apply(plan)
-    assert (report.exit, report.stopped_by.code) == (Exit.REFUSED_BY_POLICY, "FC759")
+    assert (report.exit, report.stopped_by.code) == (Exit.REFUSED_BY_POLICY, "FC711")
     assert stage.source.effects == []
 
 

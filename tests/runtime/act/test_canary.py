@@ -193,7 +193,7 @@ async def test_an_approval_that_runs_out_in_the_wait_stops_the_rest(tmp_path):
     plan, _ = await waiting(stage)
     stage.store.revoke_approval(plan.document.plan_id, stage.context(plan).person, "not so fast")
     stage.world.clock.advance(15 * 60)
-    assert (await stage.apply(plan)).stopped_by.code == "FC750"
+    assert (await stage.apply(plan)).stopped_by.code == "FC707"
     assert len(stage.source.effects) == 2
 
 

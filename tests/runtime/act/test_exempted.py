@@ -13,6 +13,13 @@ AT = datetime(2026, 11, 30, 2, 0, tzinfo=UTC)
 TODAY = date(2026, 11, 30)
 
 
+def test_a_key_is_compared_by_the_rules_of_its_inventory():
+    """What the plan would have kept for an entry is kept for it at the act as well."""
+    assert exempted([entry("SVC-A")], ("svc-a",), "w", AT) is None
+    assert exempted([entry("SVC-A")], ("svc-a",), "w", AT, (("lower",),)) is not None
+    assert exempted([entry("svc-a")], ("SVC-A",), "w", AT, (("nfc", "lower"),)) is not None
+
+
 def entry(*key, workflow=None, expires=TODAY):
     """Return an entry for a key."""
     return Exemption(key, workflow, "ana", "audit", expires)

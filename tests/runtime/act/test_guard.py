@@ -59,19 +59,23 @@ ALLOWED = GuardInputs(
 )
 
 REFUSED = {
-    "nobody approved": (replace(ALLOWED, approval=None), "FC750"),
-    "the plan still waits": (replace(ALLOWED, plan_state="waiting"), "FC750"),
-    "a state nobody thought of": (replace(ALLOWED, plan_state="brand_new"), "FC750"),
+    "nobody approved": (replace(ALLOWED, approval=None), "FC707"),
+    "the plan still waits": (replace(ALLOWED, plan_state="waiting"), "FC707"),
+    "a state nobody thought of": (replace(ALLOWED, plan_state="brand_new"), "FC712"),
     "approval of another digest": (
         replace(ALLOWED, approval=ApprovalFacts("sha256:" + "00" * 32, NOW + timedelta(hours=1))),
-        "FC751",
+        "FC704",
     ),
-    "approval expired this instant": (replace(ALLOWED, approval=ApprovalFacts(DIGEST, NOW)), "FC752"),
-    "plan marked expired": (replace(ALLOWED, plan_state="expired"), "FC752"),
-    "superseded": (replace(ALLOWED, plan_state="superseded"), "FC753"),
-    "already used": (replace(ALLOWED, plan_state="applied"), "FC754"),
-    "halted": (replace(ALLOWED, halted="pager"), "FC755"),
-    "halted without a reason": (replace(ALLOWED, halted=""), "FC755"),
+    "approval expired this instant": (replace(ALLOWED, approval=ApprovalFacts(DIGEST, NOW)), "FC708"),
+    "somebody who approved left the role": (
+        replace(ALLOWED, approval=replace(ALLOWED.approval, broken="ana (uid:1) is no longer among those who may")),
+        "FC779",
+    ),
+    "plan marked expired": (replace(ALLOWED, plan_state="expired"), "FC708"),
+    "superseded": (replace(ALLOWED, plan_state="superseded"), "FC710"),
+    "already used": (replace(ALLOWED, plan_state="applied"), "FC712"),
+    "halted": (replace(ALLOWED, halted="pager"), "FC722"),
+    "halted without a reason": (replace(ALLOWED, halted=""), "FC722"),
     "another engine": (replace(ALLOWED, versions_running={"engine": "0.2.0", "directory": "1.0"}), "FC756"),
     "another connector": (replace(ALLOWED, versions_running={"engine": "0.1.0", "directory": "1.1"}), "FC757"),
     "a connector that is missing": (replace(ALLOWED, versions_running={"engine": "0.1.0"}), "FC757"),
@@ -88,7 +92,7 @@ REFUSED = {
     "a plan without a target": (replace(ALLOWED, target_planned={"user": "reader"}), "FC758"),
     "cap by number reached": (replace(ALLOWED, acts=10), "FC759"),
     "cap by share reached": (replace(ALLOWED, cap_count=None, cap_percent=Decimal("0.9")), "FC759"),
-    "plan over its cap": (replace(ALLOWED, plan_state="over_cap"), "FC759"),
+    "plan over its cap": (replace(ALLOWED, plan_state="over_cap"), "FC711"),
     "the canary is waited for": (replace(ALLOWED, canary=CanaryFacts(9, passed=False, waits_until=NOW)), "FC776"),
     "frozen": (replace(ALLOWED, freezes=(Freeze(NOW, NOW + timedelta(hours=1), "incident"),)), "FC775"),
     "outside of the window": (replace(ALLOWED, windows=(parse_window("Mon 09:00-16:00", "UTC"),)), "FC774"),
@@ -103,8 +107,8 @@ REFUSED = {
         replace(ALLOWED, evidence=(EvidenceAge("people", NOW + timedelta(seconds=1), timedelta(hours=1)),)),
         "FC761",
     ),
-    "the lease went to another run": (replace(ALLOWED, fence_current=8), "FC762"),
-    "the lease is gone": (replace(ALLOWED, fence_current=None), "FC762"),
+    "the lease went to another run": (replace(ALLOWED, fence_current=8), "FC721"),
+    "the lease is gone": (replace(ALLOWED, fence_current=None), "FC721"),
 }
 
 
@@ -223,10 +227,10 @@ def test_undo_is_not_held_up_by_what_protects_from_acting():
 @pytest.mark.parametrize(
     ("change", "code"),
     [
-        ({"halted": "pager"}, "FC755"),
-        ({"fence_current": 8}, "FC762"),
+        ({"halted": "pager"}, "FC722"),
+        ({"fence_current": 8}, "FC721"),
         ({"target_acting": {"target.host": "test"}}, "FC758"),
-        ({"plan_state": "approved"}, "FC750"),
+        ({"plan_state": "approved"}, "FC712"),
     ],
 )
 def test_undo_is_still_a_write_and_guarded_as_one(change, code):
@@ -245,8 +249,8 @@ def test_the_ground_decides_how_the_command_ends():
     """Old evidence is a refusal by evidence, a replaced plan or lease is stale, the rest is policy."""
     grounds = {code: ground(guard(inputs)) for inputs, code in REFUSED.values()}
     assert grounds["FC761"] is Ground.EVIDENCE
-    assert grounds["FC753"] is Ground.STALE
-    assert {g for code, g in grounds.items() if code not in {"FC753", "FC754", "FC761", "FC762"}} == {Ground.POLICY}
+    assert grounds["FC710"] is Ground.STALE
+    assert {g for code, g in grounds.items() if code not in {"FC710", "FC721", "FC761"}} == {Ground.POLICY}
 
 
 def test_findings_speak_in_words_and_lower_case():

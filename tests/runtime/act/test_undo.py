@@ -154,7 +154,7 @@ async def test_an_undo_is_a_write_and_stops_at_a_halt_another_target_and_a_held_
     stage, plan = await applied(tmp_path)
     effects = list(stage.source.effects)
     stage.store.halt("incident", BO)
-    assert (await stage.undo(plan)).stopped_by.code == "FC755"
+    assert (await stage.undo(plan)).stopped_by.code == "FC722"
     stage.store.resume(BO)
     facts, stage.source.facts = stage.source.facts, {"target.system": "fake://staging"}
     assert (await stage.undo(plan)).stopped_by.code == "FC758"

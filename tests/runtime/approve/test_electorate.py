@@ -49,6 +49,33 @@ def test_an_author_whom_nobody_knows_bars_the_approval_where_authors_may_not_app
     assert resolve((Quorum(2, "iam-admin", False),), ROLES, authors).seats[0].eligible
 
 
+@pytest.mark.requirement("R24", "R39")
+def test_a_quorum_no_longer_stands_without_one_of_those_who_filled_it():
+    """Whoever left the role is named; the others do not make up for them."""
+    left = {"iam-admin": (f"uid:{BO.uid}", f"uid:{CHEN.uid}")}
+    why = resolve(TWO, left, ("uid:1000",)).no_longer([ANA, BO])
+    assert str(ANA) in why
+    assert str(BO) not in why
+    assert "2 of `iam-admin`" in why
+    assert resolve(TWO, {"iam-admin": ()}, ("uid:1000",)).no_longer([ANA, BO]) is not None
+    assert resolve(TWO, ROLES, ("uid:1000",)).no_longer([]) is not None
+
+
+def test_a_quorum_stands_while_all_who_filled_it_are_in_the_role():
+    """Who else joined or left the role does not matter."""
+    now = {"iam-admin": (f"uid:{BO.uid}", f"uid:{ANA.uid}", "uid:4711")}
+    assert resolve(TWO, now, ("uid:1000",)).no_longer([ANA, BO]) is None
+
+
+@pytest.mark.requirement("R24", "R39")
+def test_people_of_two_roles_who_changed_places_no_longer_fill_the_seats():
+    """Both may still approve something, but not the seats that were asked for."""
+    two = (Quorum(1, "iam-admin", False), Quorum(1, "security", False))
+    now = {"iam-admin": (f"uid:{ANA.uid}", f"uid:{BO.uid}"), "security": (f"uid:{CHEN.uid}",)}
+    why = resolve(two, now, ()).no_longer([ANA, BO])
+    assert "1 of `iam-admin` and 1 of `security`" in why
+
+
 def test_the_author_is_told_apart_from_a_stranger():
     """An author who is a member is refused as the author, anyone else as not being a member."""
     electorate = resolve(TWO, ROLES, ("uid:1000",))

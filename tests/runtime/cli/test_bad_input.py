@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shutil
 import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
@@ -154,6 +155,19 @@ FILES = (
 NAMES = (
     Bad("unknown workflow", ("plan", FILE, "--workflow", "nope"), USAGE, "FC693", (WORKFLOW,)),
     Bad("unknown proposal", ("plan", FILE, "--proposal", "nope"), USAGE, "FC693", ("disable",)),
+    Bad("length below zero", ("plan", FILE, "--param", "idle=-5d"), USAGE, "FC695", ("-5d", "below zero")),
+    Bad(
+        "nothing to serve",
+        ("serve",),
+        USAGE,
+        "FC692",
+        ("workflows",),
+        lambda bench: shutil.rmtree(bench.root / "workflows"),
+    ),
+    Bad("page onto a file", ("show", "PLAN", "--html", "fullcount.toml"), USAGE, "FC685", ("--force",)),
+    Bad("page onto a workflow", ("show", "PLAN", "--html", FILE), USAGE, "FC685", ("--force",)),
+    Bad("picture onto a workflow", ("graph", FILE, "-o", FILE), USAGE, "FC685", ("--force",)),
+    Bad("export onto a file", ("verify", "--export", "fullcount.toml"), USAGE, "FC685", ("--force",)),
     Bad("unknown parameter", ("plan", FILE, "--param", "idel=60d"), USAGE, "FC695", ("idle",)),
     Bad("parameter of another type", ("plan", FILE, "--param", "idle=soon"), USAGE, "FC695", ("90d",)),
     Bad("parameter without a value", ("plan", FILE, "--param", "idle"), USAGE, "FC695", ("NAME=VALUE",)),
@@ -199,7 +213,7 @@ NAMES = (
 def given(bench, bad):
     """Prepare a case: two plans where it speaks of one, then what is wrong; return the arguments."""
     older = newer = None
-    if {"PLAN", "OLDER", "0"} & set(bad.arguments) or bad.arguments[0] in {"show", "apply", "undo"}:
+    if {"PLAN", "OLDER", "0"} & set(bad.arguments) or bad.arguments[0] in {"show", "apply", "undo", "verify"}:
         older = bench.plan()
         bench.sql("directory", "UPDATE accounts SET owner = 'p1' WHERE id = 'a03'")
         newer = bench.plan()
@@ -348,7 +362,9 @@ def test_init_makes_a_workspace_that_checks_and_never_overwrites(bench, tmp_path
     """What `init` makes compiles at once; a second `init`, also onto a dangling link, changes nothing."""
     fresh = tmp_path / "fresh"
     assert bench.run("init", fresh, at=tmp_path).exit == 0
-    assert bench.run("check", at=fresh).exit == 0
+    checked = bench.run("check", at=fresh)
+    assert (checked.exit, "warning" in checked.said) == (0, False)
+    assert "incarnation entry_uuid" in (fresh / "workflows" / "lock_idle_accounts.fcw").read_text()
     made = {path: path.read_bytes() for path in fresh.rglob("*") if path.is_file()}
     assert bench.run("init", fresh, at=tmp_path).exit == USAGE
     assert {path: path.read_bytes() for path in fresh.rglob("*") if path.is_file()} == made

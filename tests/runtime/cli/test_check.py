@@ -47,6 +47,32 @@ def test_each_form_exits_with_zero_without_a_mistake(bench, form):
         assert ended.out == ""
 
 
+@pytest.mark.parametrize("form", FORMS)
+def test_two_workflows_of_one_name_in_two_files_are_an_error_that_names_both(bench, form):
+    """They share a history in the store, so that the plan of one would take the place of the other's."""
+    bench.rule(file="copy.fcw")
+    ended = bench.run("check", "--format", form)
+    assert (ended.exit, "FC101" in ended.out, "copy.fcw" in ended.out) == (1, True, True), ended.said
+    if form in {"text", "json"}:
+        assert f"{WORKFLOW}.fcw" in ended.out
+    assert bench.run("check", FILE).exit == 0
+
+
+def test_two_workflows_of_one_name_are_found_beside_other_mistakes(bench, spoilt):
+    """A file that has mistakes of its own still declares its names."""
+    spoilt(("a.owner is absent", "a.ownr is absent"))
+    bench.rule(file="copy.fcw")
+    found = [d["code"] for file in bench.run("check", "--json").json["files"] for d in file["diagnostics"]]
+    assert "FC101" in found
+
+
+def test_a_file_that_is_named_twice_is_one_file(bench):
+    """By itself and within its folder, or through a link."""
+    (bench.root / "link.fcw").symlink_to(FILE)
+    ended = bench.run("check", FILE, "workflows", "link.fcw", f"./{FILE}")
+    assert (ended.exit, "checked 1 file, 1 workflow" in ended.out) == (0, True), ended.said
+
+
 def test_json_is_short_for_its_form(bench, spoilt):
     """`--json` and `--format json` are the same."""
     spoilt(SLIP)

@@ -5,7 +5,7 @@ import re
 import pytest
 from tests.support.workspaces import PROJECT
 
-from fullcount.dsl.codes import CODES
+from fullcount.dsl.codes import CODES, RETIRED
 from fullcount.runtime.evidence.codes import ActReason, Reason, WarningCode
 
 CODE = re.compile(r"\bFC\d{3}\b")
@@ -34,6 +34,20 @@ def used():
 def test_every_code_in_the_sources_is_registered(used):
     """A message never points at an explanation that is not there."""
     assert {code: files for code, files in used.items() if code not in CODES} == {}
+
+
+def test_one_thing_is_said_by_one_code(used):
+    """No two codes have one title, and one that was given up is neither given nor registered again."""
+    assert len({code.title for code in CODES.values()}) == len(CODES)
+    assert {code for code in RETIRED if code in used or code in CODES or RETIRED[code] not in CODES} == set()
+
+
+def test_a_code_of_an_old_record_is_still_explained(bench):
+    """By the one that says the same now."""
+    for code, kept in RETIRED.items():
+        ended = bench.run("explain", code)
+        assert (ended.exit, ended.out.startswith(code), f"{kept}  " in ended.out) == (0, True, True)
+        assert bench.run("explain", code, "--json").json["code"] == kept
 
 
 @pytest.mark.requirement("R33")

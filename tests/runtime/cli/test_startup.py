@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from tests.support.workspaces import environment
+from tests.support.workspaces import WORKFLOW, environment
 
 from fullcount.dsl.editions import CURRENT
 from fullcount.runtime import __version__
@@ -54,6 +54,33 @@ def test_light_commands_load_nothing_heavy(bench, arguments, code):
     ended, modules = json.loads(done.stderr)
     assert ended == code
     assert HEAVY & set(modules) == set()
+
+
+@pytest.mark.parametrize("arguments", [["--version"], ["--help"], []], ids=lambda words: " ".join(words))
+def test_what_the_program_says_of_itself_needs_no_verb_and_no_library(bench, arguments):
+    """`--version` and `--help` are answered from a table: neither the verbs nor what they are made with is loaded."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, *arguments], env=environment(), capture_output=True, text=True, check=True
+    )
+    assert {"click", "lark", "inspect"} & set(json.loads(done.stderr)[1]) == set()
+
+
+@pytest.mark.parametrize("verb", ["check", "fmt"])
+def test_a_workspace_that_was_found_right_is_not_checked_again(bench, verb):
+    """The second `check` of the same configuration loads neither what checks configurations nor what makes parsers."""
+    arguments = [verb, f"workflows/{WORKFLOW}.fcw"]
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM, *arguments],
+            cwd=bench.root,
+            env=environment(),
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    ended, modules = json.loads(done.stderr)
+    assert ended == 0
+    assert {*HEAVY, "pydantic", "lark"} & set(modules) == set()
 
 
 def test_check_connects_to_nothing_and_makes_no_store(bench):

@@ -37,7 +37,7 @@ async def test_our_own_limit_makes_the_answer_partial_and_names_the_cursor_to_go
 ):
     """A limit of ours is a client-side reason, and what was read before it stays."""
     envelope = await reading.read(source, **limit)
-    assert reasons(envelope) == [Reason.CLIENT_LIMIT_REACHED]
+    assert reasons(envelope) == [Reason.CLIENT_LIMIT_REACHED, Reason.MORE_PAGES_AVAILABLE]
     assert envelope.status is Status.PARTIAL
     assert (envelope.work.pages, envelope.work.rows) == (pages, rows)
     way = envelope.completeness.continuation

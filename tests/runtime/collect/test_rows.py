@@ -110,7 +110,7 @@ async def test_a_value_of_the_wrong_type_is_a_failed_field_and_never_an_absent_o
     summary = envelope.fields["seen"]
     assert summary.states == {FieldState.PRESENT: 1, FieldState.ABSENT: 1, FieldState.SOURCE_FAILED: 1}
     assert summary.refused == 1
-    assert summary.refusal == "expected timestamp, found a time without an offset"
+    assert summary.refusal == "expected timestamp, found a time without an offset; in `a`"
     assert [each["seen"] for each in reading.rows(envelope)] == [FieldState.SOURCE_FAILED, NOW, FieldState.ABSENT]
 
 
@@ -191,3 +191,16 @@ async def test_a_page_may_hold_more_than_was_asked_for(reading):
     page = rows_page(FIELDS, [row("a")], end="e")
     extra = Page({**page.columns, "secret": ["x"]}, 1, end="e")
     assert list(reading.rows(await reading.read(scripted(extra)))[0]) == list(FIELDS)
+
+
+@pytest.mark.requirement("R7")
+async def test_a_field_that_is_declared_to_have_a_value_and_has_none_is_a_failed_field(reading):
+    """Neither absent nor present: the declaration and the source contradict each other, and the objects are named."""
+    rows = [row(key, None) for key in ("a", "b", "c", "d")] + [row("e")]
+    envelope = await reading.read(scripted(rows_page(FIELDS, rows, end="e")))
+    summary = envelope.fields["env"]
+    assert summary.states == {FieldState.SOURCE_FAILED: 4, FieldState.PRESENT: 1}
+    assert summary.refused == 4
+    assert summary.refusal == (
+        "expected text, found no value (declare it `text?` if it may have none); in `a`, `b`, `c` and 1 more"
+    )

@@ -87,7 +87,7 @@ async def test_empty_first_page_with_more_pages_continues_the_search_and_never_l
     cut = await reading.read(scripted(page([], cursor="2"), page(ITEMS, end="last page")), max_pages=1)
     assert cut.empty
     assert cut.status is Status.PARTIAL
-    assert reasons(cut) == [Reason.CLIENT_LIMIT_REACHED]
+    assert reasons(cut) == [Reason.CLIENT_LIMIT_REACHED, Reason.MORE_PAGES_AVAILABLE]
     assert cut.decision() is Decision.CONTINUE_SEARCH
 
 
@@ -355,5 +355,5 @@ async def test_a_canary_on_a_page_that_was_not_read_is_not_called_hidden(reading
     resource = fake_resource()
     inventory = fake_inventory(resource, expects=(equals(resource, "id", "z"),))
     envelope = await reading.read(scripted(page(ITEMS, cursor="2")), inventory, max_pages=1)
-    assert reasons(envelope) == [Reason.CLIENT_LIMIT_REACHED]
+    assert reasons(envelope) == [Reason.CLIENT_LIMIT_REACHED, Reason.MORE_PAGES_AVAILABLE]
     assert envelope.work.canaries_seen == 0

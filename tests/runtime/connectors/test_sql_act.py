@@ -112,6 +112,67 @@ class TestWhatIsNotWritten:
         assert Outcome.DONE is (await source.perform(await source.call("delete", "a0004"))).outcome
         assert file.rows("SELECT * FROM grants") == [(1, "a0003")]
 
+    @pytest.mark.parametrize("action", ["CASCADE", "SET NULL", "SET DEFAULT"])
+    async def test_rows_of_other_tables_that_would_change_with_an_update_keep_the_row(self, file, source, action):
+        """A reference to the very column that is written is collateral; one to another column is none."""
+        file.write(
+            "UPDATE accounts SET owner = 'o-' || id",
+            "CREATE UNIQUE INDEX owners ON accounts (owner)",
+            f"CREATE TABLE badges (n INTEGER PRIMARY KEY, owner TEXT REFERENCES accounts (owner) ON UPDATE {action})",
+            "INSERT INTO badges VALUES (1, 'o-a0003')",
+        )
+        result = await source.perform(await source.call("update", "a0003", owner="else"))
+        assert (result.outcome, result.reason) == (Outcome.REFUSED, ActReason.COLLATERAL_CHANGE)
+        assert "main.badges" in result.detail
+        assert file.rows("SELECT * FROM badges") == [(1, "o-a0003")]
+        assert Outcome.DONE is (await source.perform(await source.call("update", "a0003", locked=True))).outcome
+
+    @pytest.mark.requirement("R28")
+    @pytest.mark.parametrize("moment", ["BEFORE", "AFTER", ""])
+    @pytest.mark.parametrize("operation", ["delete", "update"])
+    async def test_a_trigger_that_nobody_vouched_for_refuses_the_write(self, file, source, moment, operation):
+        """What it would do to other rows can't be told from outside, so its being there is enough."""
+        file.write(
+            f"CREATE TRIGGER sweep {moment} {operation} ON accounts BEGIN DELETE FROM accounts WHERE id != old.id; END"
+        )
+        before = file.rows(ALL)
+        arguments = {"locked": True} if operation == "update" else {}
+        result = await source.perform(await source.call(operation, "a0003", **arguments))
+        assert (result.outcome, result.reason) == (Outcome.REFUSED, ActReason.COLLATERAL_CHANGE)
+        assert "`sweep`" in result.detail
+        assert file.rows(ALL) == before
+
+    @pytest.mark.requirement("R28")
+    async def test_a_trigger_that_appears_between_two_acts_refuses_the_second(self, file, source):
+        """The schema is looked at in each write, not once."""
+        assert Outcome.DONE is (await source.perform(await source.call("delete", "a0003"))).outcome
+        file.write("CREATE TRIGGER sweep AFTER DELETE ON accounts BEGIN DELETE FROM accounts; END")
+        result = await source.perform(await source.call("delete", "a0004"))
+        assert (result.outcome, result.reason) == (Outcome.REFUSED, ActReason.COLLATERAL_CHANGE)
+        assert len(file.rows(ALL)) == 24
+
+    @pytest.mark.requirement("R28")
+    async def test_a_trigger_of_another_name_than_the_known_one_refuses_the_write(self, file, make_source, unchanged):
+        """The name must be the same to the last letter; knowing one trigger vouches for no other."""
+        source = make_source(sqlite_settings(file.path, {**ACCOUNTS, "known_triggers": ["Noted", "other"]}))
+        file.write("CREATE TRIGGER noted AFTER UPDATE ON accounts BEGIN SELECT 1; END")
+        result = await source.perform(await source.call("update", "a0003", locked=True))
+        assert result.reason is ActReason.COLLATERAL_CHANGE
+
+    async def test_a_known_trigger_and_one_of_another_write_do_not_stand_in_the_way(self, file, make_source):
+        """What the configuration names may run; a trigger of inserts or of another table has nothing to do with it."""
+        source = make_source(sqlite_settings(file.path, {**ACCOUNTS, "known_triggers": ["noted"]}))
+        file.write(
+            "CREATE TABLE audit (id TEXT)",
+            "CREATE TRIGGER noted AFTER UPDATE ON Accounts BEGIN INSERT INTO audit VALUES (new.id); END",
+            "CREATE TRIGGER gone AFTER DELETE ON accounts BEGIN SELECT 1; END",
+            "CREATE TRIGGER come AFTER INSERT ON accounts BEGIN SELECT 1; END",
+            "CREATE TRIGGER elsewhere AFTER UPDATE ON audit BEGIN SELECT 1; END",
+        )
+        result = await source.perform(await source.call("update", "a0003", locked=True))
+        assert result.outcome is Outcome.DONE
+        assert file.rows("SELECT * FROM audit") == [("a0003",)]
+
     async def test_a_reference_without_an_action_refuses_the_delete_and_says_so(self, file, source, unchanged):
         """SQLite keeps references only where it is told to; the acting side tells it to."""
         file.write(
@@ -122,8 +183,9 @@ class TestWhatIsNotWritten:
         assert Outcome.REFUSED is result.outcome
         assert "FOREIGN KEY" in result.detail
 
-    async def test_a_write_that_the_database_suppressed_is_not_called_done(self, file, source, unchanged):
+    async def test_a_write_that_the_database_suppressed_is_not_called_done(self, file, make_source, unchanged):
         """A trigger that ignores the update leaves no row written, and that is looked at before the commit."""
+        source = make_source(sqlite_settings(file.path, {**ACCOUNTS, "known_triggers": ["no_locks"]}))
         file.write(
             "CREATE TRIGGER no_locks BEFORE UPDATE ON accounts WHEN new.locked = 1 BEGIN SELECT raise(IGNORE); END"
         )

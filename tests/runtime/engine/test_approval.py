@@ -5,6 +5,8 @@ import os
 import pytest
 from tests.support.workspaces import ORPHANS
 
+from fullcount.runtime.approve.identity import name_of
+
 USAGE, POLICY, WAITING, STALE = 2, 4, 5, 6
 ANA, BO, CHEN, AUTHOR = 54_001, 54_002, 54_003, 54_004
 """Users of this system who exist only by their number."""
@@ -21,7 +23,7 @@ def test_apply_without_an_approval_waits_and_does_nothing(bench):
     before = bench.target()
     ended = bench.run("apply", planned["plan_id"], "--json")
     assert ended.exit == WAITING
-    assert [f["code"] for r in ended.json["refusals"] for f in r["findings"]] == ["FC750"]
+    assert [f["code"] for r in ended.json["refusals"] for f in r["findings"]] == ["FC707"]
     assert bench.target() == before
     assert "intents" not in bench.journal()
 
@@ -68,6 +70,81 @@ def test_approval_by_the_author_is_refused_where_the_workflow_says_so(bench):
     ended = bench.run("approve", planned["plan_id"], "--digest", planned["digest"], "--json")
     assert (ended.exit, code(ended)) == (POLICY, "FC702")
     assert bench.run("apply", planned["plan_id"]).exit == WAITING
+
+
+@pytest.mark.requirement("R24", "R39")
+def test_approver_who_left_the_role_no_longer_counts_and_every_screen_says_so(bench):
+    """Exit 4 with the name; the plan waits again; whoever is in the role now can approve it anew."""
+    bench.configure(roles={"iam-admin": (f"uid:{bench.uid}", f"uid:{ANA}")})
+    planned = bench.approved()
+    before = bench.target()
+    bench.configure(roles={"iam-admin": (f"uid:{ANA}",)})
+    ended = bench.run("apply", planned["plan_id"], "--json")
+    assert ended.exit == POLICY
+    (finding,) = [f for r in ended.json["refusals"] for f in r["findings"]]
+    assert (finding["code"], f"uid:{bench.uid}" in finding["message"]) == ("FC779", True)
+    assert bench.target() == before
+    assert "intents" not in bench.journal()
+    shown = bench.run("show", planned["plan_id"])
+    assert "NEEDS APPROVAL" in shown.words
+    assert "no longer holds" in shown.words
+    again = bench.plan()  # the identical plan keeps what there is, which is nothing
+    assert bench.run("apply", again["plan_id"]).exit == POLICY
+
+
+@pytest.mark.requirement("R24", "R29")
+def test_approval_that_no_longer_holds_is_given_anew_with_a_new_key(bench):
+    """The first yes of somebody who may begins a new round; the record of both verifies."""
+    bench.configure(roles={"iam-admin": (f"uid:{ANA}", f"uid:{bench.uid}")})
+    bench.rule(quorum='2 of role "iam-admin"')
+    planned = bench.plan()
+    bench.approve(planned)
+    assert bench.process("approve", planned["plan_id"], "--digest", planned["digest"], uid=ANA).exit == 0
+    bench.configure(roles={"iam-admin": (f"uid:{BO}", f"uid:{bench.uid}")})
+    assert bench.run("apply", planned["plan_id"]).exit == POLICY
+    bench.approve(planned)
+    assert bench.run("apply", planned["plan_id"]).exit == WAITING
+    assert bench.process("approve", planned["plan_id"], "--digest", planned["digest"], uid=BO).exit == 0
+    assert bench.run("apply", planned["plan_id"]).exit == 0
+    assert bench.locked() == set(ORPHANS)
+    assert bench.run("verify").exit == 0
+
+
+@pytest.mark.requirement("R24", "R39")
+def test_quorum_that_the_role_can_not_fill_is_said_at_check_and_on_the_plan(bench):
+    """`check` warns of it, the plan says that it can't be approved, also where only the planner is in the way."""
+    bench.rule(quorum='2 of role "iam-admin"')
+    checked = bench.run("check")
+    assert (checked.exit, "FC408" in checked.said) == (0, True)
+    planned = bench.plan()
+    assert (
+        planned["approval"]["unreachable"]
+        == "it asks for 2 of `iam-admin`, and only 1 of the people in the role can fill that"
+    )
+    shown = bench.run("show", planned["plan_id"]).words
+    assert "this can't be approved as `[roles]` in fullcount.toml are" in shown
+    bench.configure(roles={"iam-admin": (f"uid:{bench.uid}", f"uid:{ANA}")})
+    assert "FC408" not in bench.run("check").said
+    assert bench.plan()["approval"]["unreachable"] is None
+
+
+@pytest.mark.requirement("R24", "R39")
+def test_author_is_not_counted_when_check_looks_whether_a_quorum_can_be_filled(bench):
+    """The owner of the file wrote the rule; `uid:0` and the name of that user are one person."""
+    bench.rule(quorum='1 of role "iam-admin" not by author')
+    bench.configure(roles={"iam-admin": (f"uid:{bench.uid}",)})
+    assert "FC408" in bench.run("check").said
+    bench.rule(quorum='2 of role "iam-admin"')
+    bench.configure(roles={"iam-admin": (f"uid:{bench.uid}", name_of(bench.uid))})
+    assert "FC408" in bench.run("check").said
+
+
+@pytest.mark.requirement("R24", "R39")
+def test_empty_role_is_an_error_at_check(bench):
+    """Nobody can approve, so nothing is planned."""
+    bench.configure(roles={"iam-admin": ()})
+    assert "FC409" in bench.run("check").said
+    assert bench.run("plan", "workflows/disable_orphans.fcw").exit == 1
 
 
 @pytest.mark.requirement("R24")

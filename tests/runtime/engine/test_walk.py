@@ -175,7 +175,7 @@ async def test_act_without_an_approval_is_refused_on_the_ground_of_policy():
 
     found = await walk(two_stages(APPROVAL), {"approve": approve, "act": act}, lambda: NOW)
     assert found.refusals["act:disable"].ground is Ground.POLICY
-    assert [finding.code for finding in found.refusals["act:disable"].findings] == ["FC750"]
+    assert [finding.code for finding in found.refusals["act:disable"].findings] == ["FC707"]
 
 
 async def test_error_of_a_stage_is_raised_as_it_is_and_ends_the_stages_beside_it():

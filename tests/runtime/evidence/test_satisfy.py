@@ -161,6 +161,7 @@ class Status:
 
     approved: bool = True
     expires_at: object = AT + timedelta(days=1)
+    broken: str | None = None
     quorums: list = field(default_factory=lambda: [Count()])
 
 
@@ -183,8 +184,18 @@ def test_an_act_does_not_start_without_the_approval_that_the_workflow_asks_for(s
     """No approval, an expired one, too few people, another role, or authors among them: not approved."""
     quorum = QuorumModel(count=2, role="iam-admin", not_by_author=True)
     wanted = Approved(proposal="disable", quorums=(quorum,), expires=HOUR)
-    assert codes(unmet(wanted, status, AT)) == ["FC750"]
+    assert codes(unmet(wanted, status, AT)) == ["FC707"]
     assert unmet(wanted, Status(), AT) == ()
+
+
+@pytest.mark.requirement("R24", "R39")
+def test_an_approval_that_no_longer_holds_starts_no_act():
+    """It is told apart from one that is still to come, and says whose yes is missing."""
+    quorum = QuorumModel(count=2, role="iam-admin", not_by_author=True)
+    wanted = Approved(proposal="disable", quorums=(quorum,), expires=HOUR)
+    for approved in (True, False):
+        (finding,) = unmet(wanted, Status(approved=approved, broken="ana left"), AT)
+        assert (finding.code, "ana left" in finding.message) == ("FC779", True)
 
 
 def test_an_approval_needs_a_plan_of_its_own_proposal():

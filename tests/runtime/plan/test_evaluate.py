@@ -212,3 +212,16 @@ def test_too_few_rows_for_an_aggregate_make_undecided_and_are_named(tmp_path):
     doc = evidence(tmp_path, [account("a")], people, text=text).plan()
     assert doc.rows == ()
     assert doc.undecided[0].missing == ("people: fewer than 2 rows with a known value",)
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [("svc\u202e-a", "turns the direction"), ("svc-\u200ba", "cannot be seen"), ("svc-p\u0430y", "Cyrillic")],
+)
+def test_a_key_that_looks_like_another_is_worth_a_closer_look(tmp_path, key, said):
+    """A reviewer who reads the name of an object must not approve another one."""
+    doc = evidence(tmp_path, [account(key), account("svc-pay")]).plan()
+    notes = {row.key[0]: "; ".join(row.notes) for row in doc.rows}
+    assert said in notes[key]
+    assert "its key has" not in notes["svc-pay"]
+    assert doc.rows[0].key == (key,)

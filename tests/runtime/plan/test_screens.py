@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from tests.support.golden import assert_screen
-from tests.support.planning import NOW, ORPHANS, account, evidence, person
+from tests.support.planning import NOW, ORPHANS, STRICT, account, evidence, person
 from tests.support.plans import document, plan_row
 
 from fullcount.compiler.values import FieldState
@@ -55,7 +55,7 @@ def world(tmp_path: Path):
     rows += [account(f"svc-dark-{n}", owner=FieldState.FORBIDDEN) for n in range(4)]
     rows += [account(f"svc-core-{n}", team="platform") for n in range(6)]
     people = [person("ana"), person("j.diaz", active=False)]
-    return evidence(tmp_path, rows, people)
+    return evidence(tmp_path, rows, people, text=STRICT)
 
 
 @pytest.mark.requirement("R25")

@@ -80,10 +80,11 @@ def test_killed_service_leaves_a_slot_that_the_next_one_closes_and_goes_on(bench
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_service_without_workflows_serves_and_ends_on_a_signal(bench, number):
-    """Nothing to serve is no error: workflows may come later."""
+    """Nothing to serve is no error, since workflows may come later; what it waits for is said."""
     for path in (bench.root / "workflows").glob("*.fcw"):
         path.unlink()
     with Served(bench.start("serve", "--json")) as served:
+        assert "workflows" in served.until("nothing is scheduled")["waits_for"]
         assert served.until("serving")["workflows"] == []
         assert served.stop(number) == 0
 

@@ -15,10 +15,12 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from tests.support.profiles import examples
-from tests.support.stores import ANA, AUTHOR, BO, CHEN, DORA, TTL, WORKFLOW, Office, lock
+from tests.support.stores import ANA, AUTHOR, BO, CHEN, DORA, ROLES, TTL, WORKFLOW, Office, approval, lock
 
+from fullcount.runtime.approve.approvals import strike
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.journal.verify import verify
+from fullcount.runtime.plan.strike import NotListed
 from fullcount.runtime.store.errors import ApprovalRefused, StoreError
 from fullcount.runtime.store.views import Fence, OutcomeEntry, PlanState, StoredPlan
 
@@ -136,6 +138,21 @@ class LifeOfPlans(RuleBasedStateMachine):
             assert not self.votes
             return
         self.forget_approval()
+
+    @rule(key=st.sampled_from(KEYS), person=st.sampled_from([ANA, DORA, AUTHOR]))
+    def strike_a_row(self, key, person):
+        state = self.store.load_plan(self.plan_id).state
+        named = key in {row.key[0] for row in self.plan.document.rows}
+        applying = state in {PlanState.APPLYING, PlanState.APPLIED}
+        may = named and person is not DORA and not applying
+        try:
+            made = strike(self.store, self.plan, approval(), ROLES, person, [(key,)])
+        except (StoreError, NotListed):
+            assert not may
+            return
+        assert may
+        self.forget_approval()
+        self.plan, self.run = made, None
 
     @rule(hours=st.sampled_from([0.01, 0.1, 0.1, 1, 30, 80]))
     def time_passes(self, hours):

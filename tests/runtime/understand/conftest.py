@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from tests.support.planning import NOW, ORPHANS, account, evidence, exemption, person
+from tests.support.planning import NOW, ORPHANS, STRICT, account, evidence, exemption, person
 
 from fullcount.compiler.values import FieldState
 from fullcount.runtime.understand.explain import explain
@@ -49,5 +49,6 @@ class Asked:
 @pytest.fixture
 def asked(tmp_path):
     """A plan over `accounts`, with one of them on a list."""
-    world = evidence(tmp_path, accounts(), [person("ana"), person("bo", active=False)], text=LISTED)
+    borne_out = STRICT.replace("except when", "except in exemptions\n    except when")
+    world = evidence(tmp_path, accounts(), [person("ana"), person("bo", active=False)], text=borne_out)
     return Asked(world, exemptions={"exemptions": (exemption("listed"),)})

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.support.catalogs import EXAMPLE
 from tests.support.golden import assert_screen
-from tests.support.planning import ORPHANS
+from tests.support.planning import STRICT
 
 from fullcount.compiler.claims import Direction
 from fullcount.compiler.graph import build_graph, requirement_of
@@ -19,7 +19,7 @@ from fullcount.runtime.understand.evidence_text import evidence_json, evidence_l
 pytestmark = pytest.mark.requirement("R19")
 
 SCREENS = Path(__file__).parent / "snapshots"
-TEXT = ORPHANS.replace(
+TEXT = STRICT.replace(
     "verify people   { complete, fresh within 24h }",
     "verify people {\n    complete, fresh within 24h,\n    rows at least 10\n  }",
 )

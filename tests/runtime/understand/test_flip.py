@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 from tests.runtime.understand.conftest import Asked, ago
-from tests.support.planning import account, evidence, person
+from tests.support.planning import account, evidence, excused, person
 
 from fullcount.compiler.values import FieldState
 from fullcount.runtime.understand.decision import Verdict
@@ -58,6 +58,7 @@ def flips(tmp_path):
         if " people as " not in rule:
             rule = f'({rule}) and not some people as z where (z.id == "nobody at all")'
         world = evidence(tmp_path, [full(**values)], people, text=RULE.replace("RULE", rule))
+        world.workflow = excused(world.workflow)
         found = Asked(world).why("svc")
         return found.decision.verdict, [" and ".join(c.text for c in flip.changes) for flip in found.flips]
 

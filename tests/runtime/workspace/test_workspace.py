@@ -102,6 +102,21 @@ class TestWhatIsRefused:
         assert refused(tmp_path).code == "FC602"
 
     @pytest.mark.parametrize(
+        ("line", "said"),
+        [
+            ('"directory.acounts.owner" = "directory.accounts"', "`directory.acounts.owner` is not a field"),
+            ('"directory.accounts.ownr" = "directory.accounts"', "has no field `ownr`"),
+            ('"directory.accounts.locked" = "vcs.branchs"', "`vcs.branchs` is neither"),
+            ('"directory.accounts.last_login" = "vcs.branches"', "holds `timestamp`"),
+            ('"directory.accounts.id" = "directory.accounts"', "an id of itself"),
+        ],
+    )
+    def test_an_id_of_what_is_not_there_is_refused(self, write, line, said):
+        """A line of `[ids]` that fits nothing would let rules compare what is never equal."""
+        error = refused(write("[roles]", f"[ids]\n{line}\n\n[roles]"))
+        assert (error.code, said in error.message) == ("FC617", True)
+
+    @pytest.mark.parametrize(
         ("old", "new", "place", "hint"),
         [
             ("[roles]", "[role]", "`role`", "`roles`"),
@@ -324,6 +339,23 @@ class TestExemptions:
         assert workspace.exemptions("kept") == ()
         (folder / "kept.toml").write_text(ENTRY)
         assert len(workspace.exemptions("kept")) == 1
+
+    @pytest.mark.requirement("R24", "R39")
+    def test_roles_are_read_anew_and_never_taken_from_before(self, write):
+        """Who left the role is out at the next look; a file that can't be read is an error, not yesterday's roles."""
+        root = write()
+        workspace, path = Workspace.load(root), root / "fullcount.toml"
+        assert workspace.roles == {"iam-admin": ("ana", "uid:1000")}
+        path.write_text(path.read_text().replace('"uid:1000"', '"uid:2000"'))
+        assert workspace.roles == {"iam-admin": ("ana", "uid:2000")}
+        for broken in ("[roles\n", "[roles]\niam-admin = 1\n"):
+            path.write_text(broken)
+            with pytest.raises(WorkspaceError):
+                workspace.roles  # noqa: B018 - looking is what reads
+        path.unlink()
+        with pytest.raises(WorkspaceError) as found:
+            workspace.roles  # noqa: B018
+        assert found.value.code == "FC602"
 
 
 class TestAGoodFile:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -24,12 +23,14 @@ from fullcount.compiler.lower import (
     numbers,
     patterns,
     sampling,
+    spelling,
     versions,
 )
 from fullcount.compiler.lower.intervals import Gathered, Interval
 from fullcount.compiler.lower.world import Bindings, Env, Related, World
 from fullcount.compiler.types import BOOL
 from fullcount.compiler.values import ABSENT, Cell, FieldState, Row, Truth, Value, present
+from fullcount.dsl.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,8 @@ _FUNCTIONS: dict[str, FunctionOf] = {
     "lower": casing.lower,
     "upper": casing.upper,
     "trim": lambda text: text.strip(TRIM_CHARACTERS),
+    "trim_dot": spelling.trim_dot,
+    "nfc": spelling.nfc,
     "starts_with": str.startswith,
     "ends_with": str.endswith,
     "contains": lambda text, part: part in text,

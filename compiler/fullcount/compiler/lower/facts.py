@@ -7,10 +7,10 @@ here evaluates anything.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from fullcount.compiler import ir
 from fullcount.compiler.types import Scalar
+from fullcount.dsl.dataclass import dataclass
 
 
 def walk(expr: ir.Expr) -> Iterator[ir.Expr]:
@@ -120,11 +120,45 @@ def equalities(where: ir.Expr, row: str) -> tuple[Equality, ...]:
     return tuple(found for part in conjuncts(where) if (found := equality(part, row)) is not None)
 
 
+_SPELLINGS = frozenset({"lower", "upper", "trim", "trim_dot", "nfc"})
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """The conjunct `key == other`, where `key` is a field of the bound row, or a spelling of one."""
+
+    key: ir.Expr
+    other: ir.Expr
+
+
+def join(part: ir.Expr, row: str) -> Join | None:
+    """Read a conjunct as an equality that rows of `row` can be joined by, or return None.
+
+    Unlike `equality`, the own side may be a spelling of a field: whoever has all rows can work it out for each.
+    """
+    if not (isinstance(part, ir.Compare) and part.operator == "=="):
+        return None
+    for mine, other in ((part.left, part.right), (part.right, part.left)):
+        if _is_key(mine, row) and row not in free_rows(other) and not is_relational(other):
+            return Join(mine, other)
+    return None
+
+
+def _is_key(expr: ir.Expr, row: str) -> bool:
+    match expr:
+        case ir.Call(function=function, arguments=(argument,)) if function in _SPELLINGS:
+            return _is_key(argument, row)
+        case ir.Field():
+            return expr.row == row and isinstance(expr.type, Scalar)
+        case _:
+            return False
+
+
 @dataclass(frozen=True, slots=True)
 class Split:
     """The conjuncts of a `where`, by what they look at."""
 
-    keys: tuple[Equality, ...]
+    keys: tuple[Join, ...]
     """`x.field == <something of outer rows>`."""
     own: tuple[ir.Expr, ...]
     """Parts about the bound row alone."""
@@ -136,7 +170,7 @@ class Split:
 
 def split(where: ir.Expr, row: str) -> Split:
     """Sort the conjuncts of the `where` of a quantifier that binds `row`."""
-    keys: list[Equality] = []
+    keys: list[Join] = []
     own: list[ir.Expr] = []
     outer: list[ir.Expr] = []
     mixed: list[ir.Expr] = []
@@ -146,7 +180,7 @@ def split(where: ir.Expr, row: str) -> Split:
             own.append(part)
         elif row not in rows:
             outer.append(part)
-        elif (found := equality(part, row)) is not None:
+        elif (found := join(part, row)) is not None:
             keys.append(found)
         else:
             mixed.append(part)

@@ -6,7 +6,6 @@ at a time and give the interval at the end, as laid down in `ir.py`. More knowle
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ from fullcount.compiler import ir
 from fullcount.compiler.lower import numbers
 from fullcount.compiler.types import DECIMAL, Type
 from fullcount.compiler.values import Truth
+from fullcount.dsl.dataclass import dataclass
 
 
 class Interval(NamedTuple):

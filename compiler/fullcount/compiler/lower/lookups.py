@@ -11,12 +11,12 @@ have a value (keys and other fields that are not optional and were read).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from fullcount.compiler import ir
 from fullcount.compiler.lower import facts
 from fullcount.compiler.lower.closure import compile_hints
 from fullcount.compiler.lower.world import Bindings, Env, Equal
+from fullcount.dsl.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

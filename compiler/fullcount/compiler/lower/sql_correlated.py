@@ -9,12 +9,12 @@ tried first, and all of them only for the objects that these did not settle.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from fullcount.compiler import ir
 from fullcount.compiler.lower import facts
 from fullcount.compiler.lower.sql_frame import NEVER, Frame
+from fullcount.dsl.dataclass import dataclass
 
 if TYPE_CHECKING:
     from fullcount.compiler.lower.sql_expr import Lowering
@@ -29,7 +29,7 @@ _FEW = 64
 class _Target:
     """The equality that a sub-query is joined by, and what else its rows must satisfy."""
 
-    key: ir.Field
+    key: ir.Expr
     other: str
     rest: ir.Expr
 
@@ -47,10 +47,10 @@ class _Set:
 def _target(outer: Lowering, expr: ir.Some | ir.Aggregate) -> _Target | None:
     parts = facts.conjuncts(expr.where)
     for position, part in enumerate(parts):
-        found = facts.equality(part, expr.row)
+        found = facts.join(part, expr.row)
         if found is not None and facts.free_rows(found.other):
             rest = facts.conjunction(parts[:position] + parts[position + 1 :])
-            return _Target(found.field, outer.known(found.other).value, rest)
+            return _Target(found.key, outer.known(found.other).value, rest)
     return None
 
 

@@ -9,9 +9,9 @@ it: the sub-query becomes a column of the frame's row and is computed once.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from fullcount.compiler.lower.world import Bindings
+from fullcount.dsl.dataclass import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,11 +54,11 @@ def _truth_of_code(code: str, holds: str, may_hold: str, complete: bool) -> str:
     return f"{found} WHEN {code} >= 1 AND {may_hold} THEN NULL ELSE FALSE END" if complete else f"{found} END"
 
 
-def _keyed_some(outer: Lowering, expr: ir.Some, keys: tuple[facts.Equality, ...], own: ir.Expr) -> tuple[str, str]:
+def _keyed_some(outer: Lowering, expr: ir.Some, keys: tuple[facts.Join, ...], own: ir.Expr) -> tuple[str, str]:
     """Return the tests that a row surely matches, and that a row may match."""
     others = [outer.known(key.other).value for key in keys]
     inner, frame = sql_correlated.inside(outer, expr)
-    columns = [f"{inner.known(key.field).value} AS k{i}" for i, key in enumerate(keys)]
+    columns = [f"{inner.known(key.key).value} AS k{i}" for i, key in enumerate(keys)]
     truth = inner.truth(own)
     rows = outer.statement.common(
         f"SELECT * FROM (SELECT {', '.join(columns)}, {truth} AS p FROM {frame.from_item()}) s WHERE s.p IS NOT FALSE"
@@ -112,11 +112,11 @@ def aggregate(outer: Lowering, expr: ir.Aggregate) -> Range:
 
 
 def _keyed_aggregate(
-    outer: Lowering, expr: ir.Aggregate, key: facts.Equality, own: ir.Expr, summary: dict[str, str]
+    outer: Lowering, expr: ir.Aggregate, key: facts.Join, own: ir.Expr, summary: dict[str, str]
 ) -> list[str]:
     other = outer.known(key.other).value
     inner, frame = sql_correlated.inside(outer, expr)
-    column, truth, value = inner.known(key.field).value, inner.truth(own), sql_correlated.value(inner, expr)
+    column, truth, value = inner.known(key.key).value, inner.truth(own), sql_correlated.value(inner, expr)
     rows = outer.statement.common(
         f"SELECT * FROM (SELECT {column} AS k, {truth} AS p, {value} FROM {frame.from_item()}) s WHERE s.p IS NOT FALSE"
     )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from fullcount.compiler.values import Row, Value
+from fullcount.dsl.dataclass import dataclass
 
 Env = Mapping[str, Row]
 """Row variable -> the object bound to it."""

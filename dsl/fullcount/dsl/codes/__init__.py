@@ -16,8 +16,10 @@ from fullcount.dsl.codes import (
     approval,
     blast,
     bounded,
+    conformance,
     evidence,
     guards,
+    ids,
     internal,
     list_files,
     names,
@@ -27,6 +29,8 @@ from fullcount.dsl.codes import (
     shared,
     suppressions,
     syntax,
+    trials,
+    trials_run,
     types,
     understanding,
     workspace,
@@ -42,7 +46,9 @@ CODES: dict[str, Code] = {
         names,
         list_files,
         shared,
+        trials,
         types,
+        ids,
         evidence,
         bounded,
         partitions,
@@ -51,6 +57,8 @@ CODES: dict[str, Code] = {
         picks,
         guards,
         workspace,
+        trials_run,
+        conformance,
         understanding,
         workspace_use,
         runtime,
@@ -59,4 +67,16 @@ CODES: dict[str, Code] = {
     for code in room.CODES
 }
 
-__all__ = ["CODES", "Code"]
+RETIRED: dict[str, str] = {
+    "FC750": "FC707",
+    "FC751": "FC704",
+    "FC752": "FC708",
+    "FC753": "FC710",
+    "FC754": "FC712",
+    "FC755": "FC722",
+    "FC762": "FC721",
+    "FC771": "FC741",
+}
+"""Codes that are given no more and never again, with the one that says the same. Old records still hold them."""
+
+__all__ = ["CODES", "RETIRED", "Code"]

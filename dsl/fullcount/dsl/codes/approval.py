@@ -83,6 +83,31 @@ CODES: tuple[Code, ...] = (
         right=TIDY,
     ),
     Code(
+        id="FC408",
+        title="more people asked for than there are",
+        severity=Severity.WARNING,
+        explanation=(
+            "One person counts once, and for one quorum only. The roles of this approval, as `fullcount.toml` has "
+            "them, hold too few different people to fill it, so every plan would wait for ever. Under `not by author` "
+            "the owner of the workflow's file does not count; whoever makes the plan will not count either, which "
+            "can't be known beforehand.\n\n"
+            "Add people to the role, or ask for fewer."
+        ),
+        wrong=tidy(('2 of role "iam-admin"', '3 of role "ops"')),
+        right=tidy(('2 of role "iam-admin"', '2 of role "ops"')),
+    ),
+    Code(
+        id="FC409",
+        title="a role with nobody in it",
+        explanation=(
+            "The role is configured and has no members, so nobody could ever give this approval. An empty role is "
+            "never everybody.\n\n"
+            "Name its people under `[roles]` in `fullcount.toml`."
+        ),
+        wrong=tidy(('role "iam-admin"', 'role "on-call"')),
+        right=TIDY,
+    ),
+    Code(
         id="FC411",
         title="an automatic approval that the workspace does not allow",
         explanation=(

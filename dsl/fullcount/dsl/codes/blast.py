@@ -76,7 +76,8 @@ CODES: tuple[Code, ...] = (
         severity=Severity.WARNING,
         explanation=(
             "The schedule fires more than 24 times in one day, and each run reads every source in full. `* 1 * * "
-            "*` fires sixty times between one and two o'clock; once a day at one is `0 1 * * *`."
+            "*` fires sixty times between one and two o'clock; once a day at one is `0 1 * * *`. A period is counted "
+            "the same way: `every 30m` fires 48 times."
         ),
         wrong=_scheduled('cron "* 1 * * *"'),
         right=_scheduled('cron "0 1 * * *"'),

@@ -62,6 +62,26 @@ CODES: tuple[Code, ...] = (
         right=TIDY,
     ),
     Code(
+        id="FC350",
+        title="an expectation about what the rule does not ask",
+        explanation=(
+            "`expect no …` in a proposal says that a run need not refuse where a join matches nobody, a field has no "
+            "value, or what a negative condition names does not occur. This one is about nothing that the rule takes "
+            "for granted, so it would excuse nothing, while whoever wrote it believes the opposite.\n\n"
+            "Write the test as the rule does, with the inventory that it is about; or remove the line, if the rule "
+            "has changed since."
+        ),
+        wrong=with_people(
+            ("    limit 50", '    expect no people as p where (p.active) because "nobody works at night"\n    limit 50')
+        ),
+        right=with_people(
+            (
+                "    limit 50",
+                '    expect no people as p where (p.id == a.owner) because "a new hire"\n    limit 50',
+            )
+        ),
+    ),
+    Code(
         id="FC303",
         title="no stated age",
         explanation=(

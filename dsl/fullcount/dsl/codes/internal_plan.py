@@ -23,10 +23,14 @@ CODES: tuple[Code, ...] = (
     Code(
         "FC912",
         "there are too many objects to list one by one",
-        "A plan lists each object that it proposes and each that could not be decided, so that a person can look at "
-        "them. With more than some ten thousands nobody can, and the rule or the rights of the reading account are "
-        "almost always wrong.\n\n"
-        "Narrow the scope of the inventory, or give the reading account the fields that the message names.",
+        "A plan lists each object that it proposes and each that could not be decided, with all that was read of it, "
+        "so that a person can look at them. The whole list is held in memory, hashed and stored as one document, which "
+        "bounds it to 50,000; and with more than some ten thousands nobody can look, and the rule or the rights of "
+        "the reading account are almost always wrong. Inventories have no such bound: they may be as large as the "
+        "disk.\n\n"
+        "Find out why so many are selected. If they are meant, narrow the `scope` of the inventory and clean up a part "
+        "at a time, by team, by region or by age; a parameter in the scope makes that one workflow with many plans. If "
+        "they are undecided, give the reading account the fields that the message names.",
     ),
     Code(
         "FC913",

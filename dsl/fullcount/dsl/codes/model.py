@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.diagnostics import Severity
 
 

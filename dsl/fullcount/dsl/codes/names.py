@@ -14,7 +14,8 @@ CODES: tuple[Code, ...] = (
         title="declared twice",
         explanation=(
             "Two declarations share one name. Which of them an act would follow would be a matter of luck, so "
-            "neither is taken.\n\n"
+            "neither is taken. A workflow's name is its own in the whole workspace: its plans, its schedule and its "
+            "history are kept by it, so two files with one name are found when they are checked together.\n\n"
             "Remove one, or give it a name of its own."
         ),
         wrong=tidy((VERIFY, VERIFY + "  verify accounts { complete, fresh within 24h }\n")),

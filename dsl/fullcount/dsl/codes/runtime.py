@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fullcount.dsl.codes import runtime_act, runtime_evidence, runtime_store
+from fullcount.dsl.codes import runtime_act, runtime_assumed, runtime_evidence, runtime_store
 from fullcount.dsl.codes.model import Code
 
-CODES: tuple[Code, ...] = (*runtime_store.CODES, *runtime_evidence.CODES, *runtime_act.CODES)
+CODES: tuple[Code, ...] = (*runtime_store.CODES, *runtime_evidence.CODES, *runtime_act.CODES, *runtime_assumed.CODES)

@@ -1,52 +1,10 @@
-"""FC750 to FC799: why an act, or its undoing, was not done. A part of the run time's hundred."""
+"""FC756 to FC799: why an act, or its undoing, was not done. A part of the run time's hundred."""
 
 from __future__ import annotations
 
 from fullcount.dsl.codes.model import Code
 
 CODES: tuple[Code, ...] = (
-    Code(
-        "FC750",
-        "the plan is not approved",
-        "Nothing is changed on the word of a rule alone: the people named in `approve` have to agree to exactly this "
-        "plan first, as themselves, under the account they are logged in with.\n\n"
-        "Look at the plan with `fullcount show PLAN`; it names who is still missing. No option stands in for an "
-        "approval.",
-    ),
-    Code(
-        "FC751",
-        "the approval is of another plan",
-        "An approval is bound to the digest of the plan that was looked at. The plan to be applied has another digest, "
-        "so at least one object, cap, parameter or version in it differs from what people agreed to.\n\n"
-        "Have the plan that is to be applied approved.",
-    ),
-    Code(
-        "FC752",
-        "the approval has expired",
-        "`approve … { expires after … }` says how long a decision holds. That time has passed, also if it passed in "
-        "the middle of an apply: what was done stays done, the rest was not started.\n\n"
-        "Plan again and have the new plan approved; objects that were already acted on are no longer in it.",
-    ),
-    Code(
-        "FC753",
-        "a newer plan has replaced this one",
-        "For each proposal only the newest plan can be applied. An older one rests on an older count, and applying "
-        "both would act on objects that the newer evidence let go.\n\n"
-        "Look at the newest plan of the workflow and apply that one.",
-    ),
-    Code(
-        "FC754",
-        "the plan was already applied",
-        "A plan is used once. Applying it again changes nothing and repeats what came of it the first time.\n\n"
-        "If there is more to do, plan again: the new plan has what is still due.",
-    ),
-    Code(
-        "FC755",
-        "acting is halted",
-        "Somebody pulled the stop for this workspace. While it is pulled no object is acted on by any run, on any "
-        "host that shares the store; runs under way stop before their next act.\n\n"
-        "Ask the person named in `fullcount runs` or the journal before lifting it.",
-    ),
     Code(
         "FC756",
         "the engine is not the one of the plan",
@@ -74,10 +32,9 @@ CODES: tuple[Code, ...] = (
         "FC759",
         "the cap is reached",
         "`limit` says how many objects one plan may act on: a number, a share of the population, or both, of which the "
-        "stricter binds. A share is rounded down and 0 means none. The cap is checked when the plan is made and again "
-        "before each act.\n\n"
-        "A plan that exceeds its cap is a plan to look at: narrow the rule, or raise the limit and have the change "
-        "reviewed.",
+        "stricter binds. A share is rounded down and 0 means none. It is checked when the plan is made (FC711), and "
+        "counted again before each act: as many acts were made or are in flight as it allows, so no other begins.\n\n"
+        "Narrow the rule, or raise the limit and have the change reviewed; then make a new plan.",
     ),
     Code(
         "FC760",
@@ -93,13 +50,6 @@ CODES: tuple[Code, ...] = (
         "now, or its age can't be told, so somebody may have appeared in it who was not there before.\n\n"
         "Plan again. If the new plan is the same in every row, it keeps the approval of the old one until that "
         "expires, and can be applied at once.",
-    ),
-    Code(
-        "FC762",
-        "the lease on the plan was lost",
-        "Each run that acts holds a lease on its plan, with a number that only grows. This run was away for so long "
-        "that another one took over, so it stopped: two runs must never act on the same objects.\n\n"
-        "Nothing needs to be done; the other run resolves what this one left open.",
     ),
     Code(
         "FC764",
@@ -152,13 +102,6 @@ CODES: tuple[Code, ...] = (
         "The call was sent and no answer came, and reading the object does not tell whether it took effect. It is "
         "counted as unknown and never tried again blindly.\n\n"
         "Look at the object at the source. Applying the plan again reads it once more.",
-    ),
-    Code(
-        "FC771",
-        "the sums do not hold",
-        "Every object of a plan has exactly one outcome, and the outcomes have to add up to the plan. They do not, so "
-        "the record of this run can't be relied on.\n\n"
-        "Run `fullcount verify` and keep the store as it is: something wrote to it that should not have.",
     ),
     Code(
         "FC772",
@@ -216,5 +159,15 @@ CODES: tuple[Code, ...] = (
         "was no longer as the act had left it, or could not be read. The rest of the plan was not started. Applying "
         "it again looks at the canary again, and stops again as long as that is so.\n\n"
         "Look at the objects that are named. What was done can be taken back with `fullcount undo PLAN`.",
+    ),
+    Code(
+        "FC779",
+        "the approval no longer holds",
+        "The roles in `fullcount.toml` are read again right before each act. Somebody whose yes was counted is no "
+        "longer among those who may give it, so too few people stand behind this plan: they left the role, or the role "
+        "is gone. What was done under the approval stays done, the rest was not started.\n\n"
+        "Have the same plan approved anew with `fullcount approve PLAN`: everybody who is in the role now agrees once "
+        "more, which makes a new approval. If the person should still be in the role, put them back; the approval then "
+        "holds again until it expires.",
     ),
 )

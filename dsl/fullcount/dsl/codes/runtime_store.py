@@ -32,9 +32,10 @@ _APPROVALS: tuple[Code, ...] = (
     Code(
         "FC704",
         "the digest is not that of the plan",
-        "An approval is a decision over exactly what was looked at. The digest that was given belongs to another "
-        "plan: perhaps the plan was made anew in between, and a row, a cap or a version is different.\n\n"
-        "Look at the plan again, and approve it with the digest that is shown.",
+        "An approval is a decision over exactly what was looked at. The digest that was given, or that the approval "
+        "carries, belongs to another plan: perhaps the plan was made anew in between, and an object, a cap, a "
+        "parameter or a version is different.\n\n"
+        "Look at the plan again, and have exactly that one approved, with the digest that is shown.",
     ),
     Code(
         "FC705",
@@ -54,15 +55,17 @@ _APPROVALS: tuple[Code, ...] = (
     Code(
         "FC707",
         "the plan waits for approval",
-        "Not enough people have agreed to this plan yet. Votes that ran out, or that were for another digest, do not "
-        "count.\n\n"
-        "`fullcount show PLAN` says how many are missing and who can give them.",
+        "Nothing is changed on the word of a rule alone: the people named in `approve` have to agree to exactly this "
+        "plan first, as themselves, under the account they are logged in with. Votes that ran out, or that were for "
+        "another digest, do not count.\n\n"
+        "`fullcount show PLAN` says how many are missing and who can give them. No option stands in for an approval.",
     ),
     Code(
         "FC708",
         "the approval has run out",
         "`expires after` in the approve clause bounds how long a decision holds, because what it was made over grows "
-        "old. The time is that of the store, and each vote has its own.\n\n"
+        "old. The time is that of the store, and each vote has its own. If it ran out in the middle of an apply, what "
+        "was done stays done and the rest was not started.\n\n"
         "Approve again (a new approval has a new key), or better, make a new plan first: objects change.",
     ),
     Code(
@@ -78,8 +81,8 @@ _PLANS: tuple[Code, ...] = (
     Code(
         "FC710",
         "a newer plan has taken its place",
-        "For each proposal only the newest plan counts. The older one rests on older evidence, and an object in it "
-        "may have come into use since.\n\n"
+        "For each proposal only the newest plan counts. The older one rests on older evidence, an object in it may "
+        "have come into use since, or a reviewer has struck rows from it.\n\n"
         "Look at the newer plan. If it is identical, it has kept the approval, and nobody has to be asked again.",
     ),
     Code(
@@ -93,8 +96,9 @@ _PLANS: tuple[Code, ...] = (
     Code(
         "FC712",
         "the plan's state does not allow it",
-        "A plan is made once, approved, applied once and then done with. What was asked does not fit where this plan "
-        "stands: it was applied already, or no apply of it has begun.\n\n"
+        "A plan is made once, approved, applied once and then done with; applying it again changes nothing and repeats "
+        "what came of it. What was asked does not fit where this plan stands: it was applied already, or no apply of "
+        "it has begun.\n\n"
         "If there is more to do, make a new plan; it lists what is still due.",
     ),
     Code(
@@ -126,6 +130,17 @@ _PLANS: tuple[Code, ...] = (
     ),
 )
 
+_STRIKES: tuple[Code, ...] = (
+    Code(
+        "FC718",
+        "no row of the plan",
+        "`fullcount strike` takes rows out of a plan, so that nothing is done to them. What was named is none of its "
+        "rows: the plan keeps it anyway, could not decide about it, or does not know it. Nothing was struck at all, "
+        "so that a slip of a key does not look like a strike.\n\n"
+        "`fullcount show PLAN --all` lists the rows with their keys.",
+    ),
+)
+
 _LEDGER: tuple[Code, ...] = (
     Code(
         "FC717",
@@ -152,17 +167,18 @@ _LEDGER: tuple[Code, ...] = (
     Code(
         "FC721",
         "this run lost its lease",
-        "The run was away for longer than its lease lives (a suspended machine, a stalled disk), and another may have "
-        "taken over. It must not write any more, so it stops before its next act; this is what keeps an object from "
-        "being acted on twice.\n\n"
-        "Run the same command again: it goes on where things stand.",
+        "Each run that acts holds a lease on its plan, with a number that only grows. The run was away for longer "
+        "than its lease lives (a suspended machine, a stalled disk), and another may have taken over. It must not "
+        "write any more, so it stops before its next act; this is what keeps an object from being acted on twice.\n\n"
+        "Wait for the other run to end, if there is one; then run the same command again: it goes on where things "
+        "stand, and resolves what was left open.",
     ),
     Code(
         "FC722",
         "all acting is halted",
-        "Someone has pulled the stop for everything that acts from this store. Plans can still be made and looked "
-        "at.\n\n"
-        "The message says who and why. Lift it when the cause is gone.",
+        "Someone has pulled the stop for everything that acts from this store, on any host; runs under way stop before "
+        "their next act. Plans can still be made and looked at.\n\n"
+        "The message says who and why. Ask them, and lift it when the cause is gone: `fullcount halt --release`.",
     ),
     Code(
         "FC723",
@@ -214,7 +230,8 @@ _STORE: tuple[Code, ...] = (
         "the store can't be used",
         "Everything that is decided or done is recorded first, so without the store nothing happens. The database "
         "can't be opened, read or written, or it is not one of this program.\n\n"
-        "Check the address under `[store]` in fullcount.toml, the rights on the file, and the space on its disk.",
+        "Check the address (`store` under `[workspace]` in fullcount.toml), the rights on the file, and the space on "
+        "its disk.",
     ),
     Code(
         "FC731",
@@ -222,6 +239,15 @@ _STORE: tuple[Code, ...] = (
         "A newer version of the program has changed the tables. This one does not know what they mean now, and "
         "does not guess.\n\n"
         "Use the newer version. An older one can't be gone back to without the backup that was made before.",
+    ),
+    Code(
+        "FC732",
+        "there is no store yet",
+        "Commands that only look make nothing, so without a store they have nothing to look at. In a workspace in "
+        "which nothing was planned that is as it should be.\n\n"
+        "If something was planned here before, the store went away or the address points elsewhere: look at `store` "
+        "under `[workspace]` in fullcount.toml before anything is planned anew, since a new store knows nothing of "
+        "what was approved and done.",
     ),
     Code(
         "FC733",
@@ -238,6 +264,14 @@ _STORE: tuple[Code, ...] = (
         "`fullcount runs` shows what became of it.",
     ),
     Code(
+        "FC735",
+        "the store has to be brought up to date first",
+        "It was written by an older version, and its tables are not yet those of this one. Commands that only look "
+        "change nothing, not even that.\n\n"
+        "Any command that writes brings it up to date, such as `fullcount plan FILE` or `fullcount serve`, run by "
+        "somebody who may write to it. Make a backup before: the older version can't use it afterwards.",
+    ),
+    Code(
         "FC740",
         "the journal does not verify",
         "An entry does not fit the chain, or what the store says now is not what was recorded when it happened. The "
@@ -250,8 +284,9 @@ _STORE: tuple[Code, ...] = (
         "the sums do not hold",
         "Objects of the inventory must be candidates, kept or undecided, and every candidate has exactly one outcome. "
         "When these sums do not hold, something was lost or counted twice, and the run is invalid.\n\n"
-        "Do not rely on what the run reports. Verify the journal, and report the mistake.",
+        "Do not rely on what the run reports. Run `fullcount verify` and keep the store as it is: something wrote to "
+        "it that should not have, or the program has a mistake to be reported.",
     ),
 )
 
-CODES: tuple[Code, ...] = _APPROVALS + _PLANS + _LEDGER + _STORE
+CODES: tuple[Code, ...] = _APPROVALS + _PLANS + _STRIKES + _LEDGER + _STORE

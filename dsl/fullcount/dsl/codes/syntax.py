@@ -250,10 +250,11 @@ a rule that is deeper. A long chain of `or` is a list: `a.team in ["x", "y", "z"
     ),
     Code(
         "FC020",
-        "a word that mixes alphabets that look alike",
+        "letters of another alphabet that look alike",
         """\
 A Cyrillic `а` in the middle of Latin letters looks right and is another text, so a comparison with it selects other
-objects than the reader believes. Type the word again; if the mixture is meant, the warning can stand.""",
+objects than the reader believes. The same goes for a text that is written in such letters throughout, and for a comment
+whose words are not what they seem. Type the word again; if it is meant, allow the warning with a reason.""",
         Severity.WARNING,
         wrong=_changed('team == "payments"', 'team == "p\u0430yments"'),
         right=RIGHT,

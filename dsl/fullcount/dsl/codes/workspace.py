@@ -96,7 +96,7 @@ that can't be read is never taken for an empty one: the objects on it would lose
     ),
     Code(
         id="FC610",
-        title="unknown source",
+        title="a source that fullcount.toml does not have",
         explanation="""\
 A source was asked for that `fullcount.toml` does not configure under `[sources.NAME]`.""",
     ),
@@ -153,5 +153,13 @@ A protection holds for every workflow of the workspace; that is what it is for. 
 workflows of that file and no others, while whoever reads it believes that nobody can take these objects.
 
 Move it to `protect.fcw`.""",
+    ),
+    Code(
+        id="FC617",
+        title="an id of what is not there",
+        explanation="""\
+A line of `[ids]` says which field holds ids of which resource, as `"directory.accounts.owner" = "hr.employees"`. The
+field, or the resource that it names, is not among those that the sources declare, or the two are of different types.
+Rules would then be checked against something else than the workspace has, so nothing runs until the line is right.""",
     ),
 )

@@ -6,6 +6,15 @@ from fullcount.dsl.codes.model import Code
 
 CODES: tuple[Code, ...] = (
     Code(
+        id="FC685",
+        title="the file holds something else",
+        explanation="""\
+A command was told to write to a file that is there already, and what it holds is nothing that this command writes: a
+workflow, a list, a page of somebody else. A slip of a path must not cost it, so nothing was written.
+
+Name another file, or say `--force` if the file is really to be replaced.""",
+    ),
+    Code(
         id="FC690",
         title="a file can't be read or written",
         explanation="""\

@@ -8,13 +8,12 @@ nearest place that keeps their order.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
-
-from lark import Token, Tree
 
 from fullcount.dsl import tree
+from fullcount.dsl.dataclass import dataclass, field
+from fullcount.dsl.parse_tree import Token, Tree
 
-Node = Tree[Token]
+Node = Tree
 Child = Node | Token
 
 
@@ -72,7 +71,7 @@ class Comments:
 
 def attach(text: str, root: Node, comments: Iterable[tree.Comment]) -> Comments:
     """Attach every comment of a text to a token of its parse."""
-    tokens = [(start(token), token.end_pos or 0) for token in leaves(root)]
+    tokens = [(start(token), token.end_pos) for token in leaves(root)]
     found = Comments(len(text))
     waiting: list[Own] = []
     ends, previous = 0, None
@@ -121,4 +120,4 @@ def last(node: Child) -> Token:
 
 def start(token: Token) -> int:
     """Return the offset at which a token starts, by which its comments are kept."""
-    return token.start_pos or 0
+    return token.start_pos

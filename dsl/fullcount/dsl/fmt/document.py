@@ -7,8 +7,9 @@ same line, and never leaves white space at the end of a line or two empty lines 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Final
+
+from fullcount.dsl.dataclass import dataclass, field
 
 WIDTH: Final = 100
 

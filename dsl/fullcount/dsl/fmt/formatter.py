@@ -6,8 +6,6 @@ comments, and it must be its own layout. If not, the mistake is Fullcount's own:
 
 from __future__ import annotations
 
-from lark import Token, Tree
-
 from fullcount.dsl import tree
 from fullcount.dsl.diagnostics import Diagnostic, Diagnostics
 from fullcount.dsl.fmt.columns import text_of
@@ -15,6 +13,7 @@ from fullcount.dsl.fmt.comments import attach
 from fullcount.dsl.fmt.document import lay_out
 from fullcount.dsl.fmt.layout import layout
 from fullcount.dsl.fmt.proof import same_comments, same_meaning
+from fullcount.dsl.parse_tree import Tree
 from fullcount.dsl.parser import read
 from fullcount.dsl.source import Source
 
@@ -40,7 +39,7 @@ def format_source(source: Source) -> tuple[str | None, Diagnostics]:
     return None, found.diagnostics
 
 
-def _laid_out(source: Source, file: tree.File, root: Tree[Token]) -> str:
+def _laid_out(source: Source, file: tree.File, root: Tree) -> str:
     return text_of(lay_out(layout(root, attach(source.text, root, file.comments))))
 
 

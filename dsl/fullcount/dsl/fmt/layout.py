@@ -10,21 +10,20 @@ Every token is written once and in its order; only a comma after the last entry 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
-from lark import Token
-
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.fmt.comments import Child, Comments, Node, Own, first, last, start
 from fullcount.dsl.fmt.document import Blank, Break, Choice, Doc, Line, Nest, Note, group
 from fullcount.dsl.fmt.words import space, spelled
+from fullcount.dsl.parse_tree import Token
 
 #: Rules whose braces hold entries with commas between them, and not clauses.
-BRACED_LISTS: Final = frozenset({"fields", "record", "record_fields", "verify", "approve"})
+BRACED_LISTS: Final = frozenset({"fields", "record", "record_fields", "verify", "approve", "sample", "sample_map"})
 #: Of these, the ones that fill lines like a text; the others have one entry on each line once they break.
-FILLED: Final = frozenset({"fields", "record", "record_fields"})
+FILLED: Final = frozenset({"fields", "record", "record_fields", "sample", "sample_map"})
 #: Rules that may have a comma after the last entry.
-LAST_COMMA: Final = frozenset({"key", "call", "operation", "list", "define"}) | BRACED_LISTS
+LAST_COMMA: Final = frozenset({"key", "call", "operation", "list", "define", "samples", "keys"}) | BRACED_LISTS
 #: Rules that list values without brackets.
 OPEN_LISTS: Final = frozenset({"show", "limit"})
 #: Rules that are an operator between operands, repeated.

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from lark import Token
-
 from fullcount.dsl.literals import SIZES
+from fullcount.dsl.parse_tree import Token
 
 _QUANTITY = re.compile(r"([0-9_.]+)[ \t]*(.+)")
 _CLOSING: Final = frozenset({"COMMA", "COLON", "DOT", "OPTIONAL", "RPAR", "RSQB"})

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Mapping
-from dataclasses import dataclass
 from urllib.parse import quote
 
+from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.source import Source, Span
 
 

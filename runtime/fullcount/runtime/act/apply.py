@@ -8,7 +8,7 @@ the plan has exactly one outcome, and the outcomes add up to the plan.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
@@ -17,7 +17,7 @@ from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.program import Act, Inventory, Proposal
 from fullcount.runtime.act.calls import Calls
 from fullcount.runtime.act.canary import CanaryWatch
-from fullcount.runtime.act.context import ApplyContext, ApplyReport
+from fullcount.runtime.act.context import ApplyContext, ApplyReport, RowOutcome
 from fullcount.runtime.act.ending import (
     UNDECIDED,
     Ended,
@@ -31,6 +31,7 @@ from fullcount.runtime.act.ending import (
 from fullcount.runtime.act.floors import Floors
 from fullcount.runtime.act.group import Due, GroupRunner, Item, Left
 from fullcount.runtime.act.guard import CANARY_FULL, Purpose, guard
+from fullcount.runtime.act.moved import moved, shown_fields
 from fullcount.runtime.act.pacing import GROUP_LIMIT, Pacer
 from fullcount.runtime.act.recheck import Recheck, Rechecker, Standing, Stored, Surroundings, fields_to_read
 from fullcount.runtime.act.resolve import resolve
@@ -55,9 +56,8 @@ from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.plan import tables
-from fullcount.runtime.plan.build import SPILL
 from fullcount.runtime.plan.floors import Borders, borders
-from fullcount.runtime.store.views import ActKind, Fence, OutcomeEntry, PlanState, RunKind
+from fullcount.runtime.store.views import ActKind, Fence, LedgerEntry, OutcomeEntry, PlanState, RunKind
 
 
 async def apply_plan(context: ApplyContext) -> ApplyReport:
@@ -286,7 +286,7 @@ def _borders(
         (digest,) = {c.snapshot_digest for c in document.certificates if c.inventory == proposal.inventory}
         relation = tables.parquet(context.snapshots.path(digest), complete=False)
         without = [item.planned.key for item in items.values()]
-        with tables.session(context.snapshots.root / SPILL) as connection:
+        with tables.session(context.snapshots.root / tables.SPILL) as connection:
             return [
                 borders(connection, context.workflow, proposal, keep, relation, bindings, without)
                 for keep in proposal.keeps
@@ -301,7 +301,25 @@ def _path(context: ApplyContext, digest: str) -> Any:
 
 def _report(context: ApplyContext, run_id: str | None, ended: Ended) -> ApplyReport:
     document = context.plan.document
-    rows = row_outcomes(document.rows, context.store.ledger(document.plan_id), ended.undecided)
+    ledger = context.store.ledger(document.plan_id)
+    rows = _with_moved(context, row_outcomes(document.rows, ledger, ended.undecided), ledger)
     report = report_of(context, run_id, rows, ended)
     sums = report.sums_hold and len(rows) == document.sums.candidates
     return report if sums and report.counts == context.store.counts(document.plan_id) else as_invalid(report)
+
+
+def _with_moved(
+    context: ApplyContext, outcomes: tuple[RowOutcome, ...], ledger: Sequence[LedgerEntry]
+) -> tuple[RowOutcome, ...]:
+    """Return the outcomes, with what had changed of each object that is done."""
+    proposal, _ = the_proposal(context)
+    fields = the_resource(context, context.workflow.inventories[proposal.inventory]).fields
+    shown, rows = shown_fields(proposal), {row.key: row for row in context.plan.document.rows}
+    acts = {entry.object_key: entry.parameters for entry in ledger}
+    found = []
+    for outcome in outcomes:
+        parameters = acts.get(outcome.key)
+        if outcome.outcome is Outcome.DONE and parameters is not None:
+            outcome = replace(outcome, moved=moved(rows[outcome.key], parameters, fields, shown))
+        found.append(outcome)
+    return tuple(found)

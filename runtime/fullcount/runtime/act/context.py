@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from fullcount.compiler.catalog import Resource
 from fullcount.compiler.program import Protection, Workflow
+from fullcount.runtime.act.moved import Moved
 from fullcount.runtime.approve.identity import Person
 from fullcount.runtime.connectors.base import Outcome, SourceActor, SourceReader
 from fullcount.runtime.evidence.refusal import Finding
@@ -77,10 +78,11 @@ class ApplyContext:
     """Everything that applying or undoing one plan needs.
 
     `workflow` is the one of the plan's own program. `resources` are by source and name. `versions` are those running
-    now: `engine`, and each source's connector by source name. `exemptions` reads a list anew at each call,
-    `protections` what the workspace protects of the plan's base inventory, `freezes` when nothing may be done; each
-    raises when it can't. `exemption_tables` are the lists that stand in a source, read by a question. `stop` asks the
-    run to stop. `automatic_approval` reads how many objects a plan may have that its workflow's own rule approved.
+    now: `engine`, and each source's connector by source name. `exemptions` reads a list anew at each call, `roles` who
+    is in which role, `protections` what the workspace protects of the plan's base inventory, `freezes` when nothing may
+    be done; each raises when it can't. `exemption_tables` are the lists that stand in a source, read by a question.
+    `stop` asks the run to stop. `automatic_approval` reads how many objects a plan may have that its workflow's own
+    rule approved.
     """
 
     store: Store
@@ -92,6 +94,7 @@ class ApplyContext:
     resources: Mapping[tuple[str, str], Resource]
     snapshots: SnapshotFiles
     exemptions: Callable[[str], Sequence[Exemption]]
+    roles: Callable[[], Mapping[str, Sequence[str]]]
     protections: Callable[[], tuple[Protection, ...]]
     freezes: Callable[[], tuple[Freeze, ...]]
     versions: Mapping[str, str]
@@ -108,12 +111,16 @@ class ApplyContext:
 
 @dataclass(frozen=True, slots=True)
 class RowOutcome:
-    """How the act on one object ended. `key` in JSON values, as in the plan."""
+    """How the act on one object ended. `key` in JSON values, as in the plan.
+
+    `moved`: what had changed since the plan of an object that was still due and is done.
+    """
 
     key: tuple[Any, ...]
     outcome: Outcome
     reason: str | None = None
     detail: str = ""
+    moved: tuple[Moved, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +141,11 @@ class ApplyReport:
     stopped_by: Finding | None = None
     repeated: bool = False
     resumes_at: datetime | None = None
+
+    @property
+    def moved(self) -> tuple[RowOutcome, ...]:
+        """The objects that were acted on although they had changed since the plan: the rule still held for them."""
+        return tuple(row for row in self.rows if len(row.moved) > 0)
 
     @property
     def sums_hold(self) -> bool:

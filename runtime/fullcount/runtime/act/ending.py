@@ -15,6 +15,7 @@ from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.evidence.refusal import Finding, Ground
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.plan.document import PlanRow
+from fullcount.runtime.store.errors import StoreError
 from fullcount.runtime.store.views import LedgerEntry
 
 UNDECIDED = "FC767"
@@ -30,9 +31,6 @@ _EXITS: Mapping[Ground, Exit] = {
 }
 _EXITS_BY_CODE: Mapping[str, Exit] = {
     "FC707": Exit.WAITING_FOR_APPROVAL,
-    "FC710": Exit.STALE,
-    "FC721": Exit.STALE,
-    "FC750": Exit.WAITING_FOR_APPROVAL,
     "FC764": Exit.ERROR,
     "FC765": Exit.ERROR,
     "FC777": Exit.ERROR,
@@ -46,6 +44,8 @@ def exit_of(finding: Finding) -> Exit:
 
 def finding_of(error: FullcountError) -> Finding:
     """Return an error that a person can do something about as a finding."""
+    if isinstance(error, StoreError):
+        return error.finding
     return Finding(code=error.code, message=error.message, ways_on=(error.help,) if error.help else ())
 
 
@@ -128,7 +128,7 @@ def _exit(report: ApplyReport, ended: Ended) -> Exit:
 def as_invalid(report: ApplyReport) -> ApplyReport:
     """Return the report of a run whose sums do not hold."""
     finding = Finding(
-        code="FC771",
+        code="FC741",
         message="the outcomes of the objects do not add up to the plan, so this record can't be relied on",
         ways_on=("run `fullcount verify`, and keep the store as it is",),
     )

@@ -213,7 +213,7 @@ class GroupRunner:
         if finding.code in PAUSES:
             self.undecided[key] = f"meant and not called: {finding.message}; it is gone on with later"
             return None
-        if finding.code == "FC762":
+        if finding.code == "FC721":
             return None
         return refused(key, finding)
 

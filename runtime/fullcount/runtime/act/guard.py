@@ -23,6 +23,9 @@ from fullcount.runtime.evidence.refusal import Finding, Ground
 from fullcount.runtime.plan.caps import effective_cap
 from fullcount.runtime.workspace.freezes import Freeze
 
+APPROVE_ANEW = "have exactly this plan approved anew by people who are in the role now: `fullcount approve PLAN`"
+"""The way on from an approval that no longer holds: what else is approved begins a new round, with a new key."""
+
 
 class Purpose(StrEnum):
     """What is about to be done. Undoing brings back what was approved away, so fewer checks apply to it."""
@@ -33,14 +36,16 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ApprovalFacts:
-    """A complete approval: which digest it is of, and until when it holds.
+    """A complete approval: which digest it is of, until when it holds, and why it no longer does by today's roles.
 
-    `automatic_of`: it was given by the workflow's own rule over so many objects; None: by people.
+    `automatic_of`: it was given by the workflow's own rule over so many objects; None: by people. `broken` is None
+    while everybody whose yes was counted may still give it.
     """
 
     digest: str
     expires_at: datetime
     automatic_of: int | None = None
+    broken: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +110,7 @@ def _halted(given: GuardInputs) -> Finding | None:
     if given.halted is None:
         return None
     return Finding(
-        code="FC755",
+        code="FC722",
         message=f"acting is halted: {given.halted or 'no reason was given'}",
         ways_on=("when its cause is gone   fullcount halt --release",),
     )
@@ -115,7 +120,7 @@ def _fence(given: GuardInputs) -> Finding | None:
     if given.fence_current == given.fence:
         return None
     return Finding(
-        code="FC762",
+        code="FC721",
         message="this run lost its lease on the plan, so another one may be acting on the same objects",
         ways_on=("wait for the other run to end, then apply again: what was done is not done twice",),
     )
@@ -125,7 +130,7 @@ def _superseded(given: GuardInputs) -> Finding | None:
     if given.plan_state != "superseded":
         return None
     return Finding(
-        code="FC753",
+        code="FC710",
         message="a newer plan of the same workflow has replaced this one",
         ways_on=("look at the newest plan, have it approved and apply that one",),
     )
@@ -135,7 +140,7 @@ def _used(given: GuardInputs) -> Finding | None:
     if given.purpose is Purpose.UNDO or given.plan_state != "applied":
         return None
     return Finding(
-        code="FC754",
+        code="FC712",
         message="this plan was applied to its end; a plan is used once",
         ways_on=("plan again: what is still due will be in the new plan",),
     )
@@ -148,20 +153,26 @@ def _usable(given: GuardInputs) -> Finding | None:
         return None
     if given.plan_state == "over_cap":
         return Finding(
-            code="FC759",
+            code="FC711",
             message="the plan has more objects than its cap allows",
             ways_on=("narrow the rule, or raise the `limit` of the proposal and have the change reviewed",),
         )
     if given.plan_state == "expired":
         return Finding(
-            code="FC752",
+            code="FC708",
             message="the approval of this plan has expired",
             ways_on=("plan again and have the new plan approved",),
         )
+    if given.plan_state == "waiting" and given.purpose is Purpose.ACT:
+        return Finding(
+            code="FC707",
+            message="the plan waits for approval",
+            ways_on=("have exactly this plan approved",),
+        )
     return Finding(
-        code="FC750",
+        code="FC712",
         message=f"the plan is `{given.plan_state}`, which does not permit this",
-        ways_on=("have exactly this plan approved",) if given.purpose is Purpose.ACT else (),
+        ways_on=("look at where it stands   fullcount show PLAN",),
     )
 
 
@@ -170,19 +181,19 @@ def _approval(given: GuardInputs) -> Finding | None:
         return None
     if given.approval is None:
         return Finding(
-            code="FC750",
+            code="FC707",
             message="nobody has approved this plan, or not everyone who must",
             ways_on=("have exactly this plan approved",),
         )
     if given.approval.digest != given.plan_digest:
         return Finding(
-            code="FC751",
+            code="FC704",
             message=f"the approval is of `{given.approval.digest}`, the plan is `{given.plan_digest}`",
             ways_on=("have exactly this plan approved",),
         )
     if given.at >= given.approval.expires_at:
         return Finding(
-            code="FC752",
+            code="FC708",
             message=f"the approval expired at {given.approval.expires_at.isoformat()}",
             ways_on=("plan again and have the new plan approved",),
         )
@@ -193,6 +204,12 @@ def _approval(given: GuardInputs) -> Finding | None:
             message="nobody was asked about this plan, and the workspace no longer approves so many objects "
             f"automatically: {by_rule}, and {given.automatic_allowed} are allowed",
             ways_on=("have exactly this plan approved by people",),
+        )
+    if given.approval.broken is not None:
+        return Finding(
+            code="FC779",
+            message=f"the approval no longer holds: {given.approval.broken}",
+            ways_on=(APPROVE_ANEW,),
         )
     return None
 
@@ -353,10 +370,9 @@ PAUSES: frozenset[str] = frozenset({"FC774", "FC775", CANARY_FULL})
 """Findings that only time is needed for: the run is paused, and the same plan can be gone on with."""
 
 _GROUNDS: dict[str, Ground] = {
-    "FC753": Ground.STALE,
-    "FC754": Ground.STALE,
+    "FC710": Ground.STALE,
     "FC761": Ground.EVIDENCE,
-    "FC762": Ground.STALE,
+    "FC721": Ground.STALE,
 }
 
 

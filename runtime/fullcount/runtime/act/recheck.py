@@ -181,7 +181,8 @@ class Rechecker:
             if truth is False:
                 return Recheck(Standing.CHANGED, live, _because(words, moved, asked.of))
         if any(truth is None for truth, _ in verdicts):
-            return Recheck(Standing.UNDECIDED, live, self._why_undecided(live, asked, unplaced))
+            why = self._why_undecided(live, asked, unplaced)
+            return Recheck(Standing.UNDECIDED, live, why, answered=not asked.silent)
         return Recheck(Standing.STILL_TRUE, live, _because("still due", moved, ()) if moved else "")
 
     def _other_object(self, planned: Planned, live: Row) -> Recheck | None:
@@ -225,6 +226,8 @@ class _Asked:
         self._inventories = inventories
         self._world = LiveWorld()
         self.unanswered: dict[str, None] = {}
+        self.silent = False
+        """Whether a source gave no answer at all: what it would say may still come."""
 
     @property
     def of(self) -> tuple[str, ...]:
@@ -249,6 +252,7 @@ class _Asked:
             matches = await reader.lookup(resource, name, value, wanted)
         except SourceError as error:
             matches = Matches((), complete=False, reasons=(error.reason,))
+            self.silent = True
         if not matches.complete:
             codes = ", ".join(reason.code for reason in matches.reasons) or "no reason was given"
             self.unanswered[f"`{inventory.name}` could not be looked up in full by `{name}`: {codes}"] = None

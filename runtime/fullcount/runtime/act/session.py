@@ -26,7 +26,7 @@ from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.plan.cells import from_json, microseconds
-from fullcount.runtime.store.errors import FenceLost
+from fullcount.runtime.store.errors import FenceLost, LeaseHeld
 from fullcount.runtime.store.views import Fence, OutcomeEntry, RunKind
 
 T = TypeVar("T")
@@ -94,7 +94,10 @@ def begin_run(context: ApplyContext, kind: RunKind) -> str:
 async def leased(context: ApplyContext, run_id: str, lost: Callable[[Finding, Exit], None]) -> AsyncIterator[Fence]:
     """Hold the lease on the plan. Raises `LeaseHeld`. `lost` is called if it can't be renewed."""
     holder = f"{socket.gethostname()}/{os.getpid()}/{run_id}"
-    fence = context.store.claim_plan(context.plan.document.plan_id, holder, context.lease_time)
+    try:
+        fence = context.store.claim_plan(context.plan.document.plan_id, holder, context.lease_time)
+    except LeaseHeld as held:
+        raise _with_what_is_known(held) from None
     keeper = asyncio.create_task(_keep(context, fence, lost))
     try:
         yield fence
@@ -102,6 +105,26 @@ async def leased(context: ApplyContext, run_id: str, lost: Callable[[Finding, Ex
         keeper.cancel()
         await asyncio.wait({keeper})
         context.store.release(fence)
+
+
+def _with_what_is_known(held: LeaseHeld) -> LeaseHeld:
+    """Say so when the holder was a process of this host that is no longer there. The lease runs out all the same."""
+    host, _, rest = held.holder.partition("/")
+    process = rest.partition("/")[0]
+    if host != socket.gethostname() or not process.isdecimal() or _runs(int(process)):
+        return held
+    return LeaseHeld(held.name, held.holder, held.until, held.left, died=True)
+
+
+def _runs(process: int) -> bool:
+    """Whether there is a process of this number here; also when that can't be told."""
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
 
 
 async def _keep(context: ApplyContext, fence: Fence, lost: Callable[[Finding, Exit], None]) -> None:

@@ -7,8 +7,8 @@ second at the most, also within a group of acts: after that the next act looks a
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
@@ -18,19 +18,21 @@ from sqlalchemy.orm import defer
 
 from fullcount.compiler.claims import Fresh
 from fullcount.compiler.lower.world import Bindings
-from fullcount.compiler.program import Proposal
+from fullcount.compiler.program import Approval, Proposal
 from fullcount.compiler.values import Row
 from fullcount.runtime.act.context import ApplyContext
 from fullcount.runtime.act.exempted import exempted
 from fullcount.runtime.act.guard import PAUSES, ApprovalFacts, CanaryFacts, EvidenceAge, GuardInputs, Purpose
 from fullcount.runtime.act.opening import opening
 from fullcount.runtime.act.protected import Protecting
+from fullcount.runtime.approve.electorate import resolve
+from fullcount.runtime.approve.identity import Person
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.plan.document import PlanDocument
 from fullcount.runtime.store import canaries, controls, leases, tables
-from fullcount.runtime.store.errors import FenceLost
+from fullcount.runtime.store.errors import ApprovalRefused, FenceLost
 from fullcount.runtime.store.instants import from_micros, to_micros
-from fullcount.runtime.store.plans import state_of
+from fullcount.runtime.store.plans import makers, state_of
 from fullcount.runtime.store.rounds import current_round, votes
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import CanaryRow, Fence
@@ -45,10 +47,11 @@ LOOK_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a plan stands in the store, at one instant."""
+    """Where a plan stands in the store, at one instant. `agreed` are those whose yes counts at this instant."""
 
     state: str
     approval: ApprovalFacts | None
+    agreed: tuple[Person, ...]
     halted: str | None
     fence_current: int | None
     canary: CanaryRow | None
@@ -62,18 +65,38 @@ def standing(store: Store, plan_id: str, fence: Fence) -> Standing:
             select(tables.Plan).options(defer(tables.Plan.document)).where(tables.Plan.plan_id == plan_id)
         ).one()
         round_ = current_round(session, plan)
-        approval = None
+        approval: ApprovalFacts | None = None
+        agreed: tuple[Person, ...] = ()
         if round_ is not None and round_.key is not None and round_.expires_at is not None:
-            by_rule = len(votes(session, round_.round_id)) == 0
-            of = plan.candidates if by_rule else None
+            given = votes(session, round_.round_id)
+            of = plan.candidates if len(given) == 0 else None
             approval = ApprovalFacts(round_.digest, from_micros(round_.expires_at), of)
+            agreed = tuple(Person(vote.uid, vote.name) for vote in given if vote.expires_at > now)
         try:
             leases.check(session, fence, now)
             current: int | None = fence.token
         except FenceLost:
             current = None
-        canary = canaries.find(session, plan_id)
-        return Standing(str(state_of(session, plan, now)), approval, controls.halted(session), current, canary)
+        return Standing(
+            state=str(state_of(session, plan, now)),
+            approval=approval,
+            agreed=agreed,
+            halted=controls.halted(session),
+            fence_current=current,
+            canary=canaries.find(session, plan_id),
+        )
+
+
+def broken(
+    approval: Approval | None, roles: Mapping[str, Any], document: PlanDocument, agreed: Sequence[Person]
+) -> str | None:
+    """Return why the yes of these people no longer makes an approval, as the roles are now; None while it does."""
+    if approval is None:
+        return "the workflow does not say who must approve"
+    try:
+        return resolve(approval.quorums, roles, makers(document)).no_longer(agreed)
+    except ApprovalRefused as error:
+        return error.message
 
 
 def evidence_ages(document: PlanDocument, proposal: Proposal, verifies: Mapping[str, Any]) -> tuple[EvidenceAge, ...]:
@@ -115,6 +138,7 @@ class Watch:
         self._target: Mapping[str, str] = document.target.get(source, {})
         self.acting: Mapping[str, str] = self._target
         """Who acts, and where. Until the actor is open and has said so, what the plan expects."""
+        self._declared = next((a for a in context.workflow.approvals if a.proposal == proposal.name), None)
         self._lists = tuple(item.list_name for item in proposal.excepts if item.list_name is not None)
         planned = {"engine": document.engine_version, **document.connector_versions}
         self._planned_versions = planned
@@ -123,6 +147,8 @@ class Watch:
         self._limit: tuple[int | None, Decimal | None] = (
             (None, None) if proposal.limit is None else (proposal.limit.count, proposal.limit.percent)
         )
+        inventory = context.workflow.inventories[proposal.inventory]
+        self._spelling = tuple(inventory.normalized.get(name, ()) for name in inventory.key)
         self._evidence = evidence_ages(document, proposal, context.workflow.verifies)
         acts = [act for act in context.workflow.acts if act.proposal == proposal.name]
         self._windows = tuple(window for act in acts for window in act.windows)
@@ -148,6 +174,7 @@ class Watch:
         self._exemptions = [
             entry for name in self._lists if name not in context.exemption_tables for entry in context.exemptions(name)
         ]
+        self._approval = self._approval_now()
         if self._purpose is Purpose.ACT:
             self.protecting.look()
             self._freezes = context.freezes()
@@ -183,6 +210,16 @@ class Watch:
                     entries += self._tables[name]
         return entries
 
+    def _approval_now(self) -> ApprovalFacts | None:
+        """Return the approval with what the roles say of it now. An undo rests on none, nor on the roles."""
+        given = self._standing.approval
+        if given is None or self._purpose is Purpose.UNDO:
+            return given
+        context = self._context
+        document = context.plan.document
+        why = broken(self._declared, context.roles(), document, self._standing.agreed)
+        return replace(given, broken=why)
+
     def resumes_at(self, finding: Finding) -> datetime | None:
         """Return when a run that a finding stopped can be gone on with; None if that takes more than time."""
         if finding.code not in PAUSES:
@@ -214,7 +251,7 @@ class Watch:
             at=at,
             plan_digest=document.digest,
             plan_state=self._standing.state,
-            approval=self._standing.approval,
+            approval=self._approval,
             halted=self._standing.halted,
             versions_planned=self._planned_versions,
             versions_running=self._running_versions,
@@ -224,7 +261,7 @@ class Watch:
             cap_percent=self._limit[1],
             population=document.sums.inventory,
             acts=acts,
-            exemption=None if key is None else exempted(self._listed(), key, document.workflow, at),
+            exemption=None if key is None else exempted(self._listed(), key, document.workflow, at, self._spelling),
             protection=None if key is None else self.protecting.why({} if seen is None else seen),
             evidence=self._evidence,
             windows=self._windows,

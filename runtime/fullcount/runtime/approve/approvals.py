@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from fullcount.compiler.document import workflow_from_document
 from fullcount.compiler.program import Approval
@@ -59,6 +60,10 @@ class ApprovalStatus:
     """The workflow's own rule, where it approved the plan and nobody was asked."""
     asked_because: str | None = None
     """Why the workflow's own rule does not approve the plan, where it has one."""
+    broken: str | None = None
+    """Why an approval that was complete no longer holds: somebody who was counted may no longer approve."""
+    unreachable: str | None = None
+    """Why it can't be completed as the roles are now, whoever agrees."""
 
     @property
     def missing(self) -> int:
@@ -91,6 +96,24 @@ def give(
         electorate,
     )
     return _status(plan, electorate, round_)
+
+
+def strike(
+    store: Store,
+    plan: StoredPlan,
+    approval: Approval,
+    roles: Mapping[str, Sequence[str]],
+    person: Person,
+    keys: Sequence[tuple[Any, ...]],
+    because: str | None = None,
+) -> StoredPlan:
+    """Strike rows from a plan and return the plan that takes its place, with nobody's approval yet.
+
+    Whoever has a role that may approve can do it, also an author: it only takes away from what they proposed. Raises
+    `ApprovalRefused`, `NotListed`, `PlanRefused`, `PlanStale`, `PlanNotFound`.
+    """
+    _electorate(plan, approval, roles).check_member(person)
+    return store.strike_plan(plan.document.plan_id, keys, person, because)
 
 
 def decide(
@@ -139,12 +162,14 @@ def _electorate(plan: StoredPlan, approval: Approval, roles: Mapping[str, Sequen
 
 def _status(plan: StoredPlan, electorate: Electorate, round_: Round, allowed: int = 0) -> ApprovalStatus:
     live = tuple(vote for vote in round_.votes if not vote.lapsed)
-    speaks = round_.state in {RoundState.OPEN, RoundState.COMPLETE}
+    complete = round_.state is RoundState.COMPLETE
+    broken = electorate.no_longer([vote.person for vote in live]) if complete else None
+    approved = complete and broken is None
+    speaks = approved or round_.state is RoundState.OPEN
     uids = frozenset(vote.person.uid for vote in live) if speaks else frozenset[int]()
     filled = electorate.fill(uids)
     sums, act = plan.document.sums, plan.document.act
-    approved = round_.state is RoundState.COMPLETE and (not round_.automatic or sums.candidates <= allowed)
-    expires_at = round_.expires_at
+    expires_at = None if broken is not None else round_.expires_at
     if round_.state is RoundState.OPEN and live:
         expires_at = min(vote.expires_at for vote in live)
     return ApprovalStatus(
@@ -170,4 +195,6 @@ def _status(plan: StoredPlan, electorate: Electorate, round_: Round, allowed: in
         automatic=Automatically("", sums.candidates, sums.inventory, act is not None and act["reversible"] is True)
         if round_.automatic
         else None,
+        broken=broken,
+        unreachable=None if approved else electorate.unreachable(uids),
     )

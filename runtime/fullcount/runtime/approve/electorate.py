@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fullcount.compiler.program import Quorum
+from fullcount.compiler.seats import seat
 from fullcount.runtime.approve.identity import Person, name_of, uid_of
 from fullcount.runtime.journal.payloads import QuorumRule, SeatTaken
 from fullcount.runtime.store.errors import ApprovalRefused
@@ -38,60 +39,81 @@ class Electorate:
     def rule(self) -> tuple[QuorumRule, ...]:
         """The quorums as the journal records them."""
         return tuple(
-            QuorumRule(role=seat.quorum.role, count=seat.quorum.count, not_by_author=seat.quorum.not_by_author)
-            for seat in self.seats
+            QuorumRule(role=each.quorum.role, count=each.quorum.count, not_by_author=each.quorum.not_by_author)
+            for each in self.seats
         )
 
     def check(self, person: Person) -> None:
         """Raise `ApprovalRefused` unless this person's yes can count for some quorum."""
-        if any(person.uid in seat.eligible for seat in self.seats):
+        if any(person.uid in each.eligible for each in self.seats):
             return
-        if any(person.uid in seat.members for seat in self.seats):
+        if any(person.uid in each.members for each in self.seats):
             raise ApprovalRefused(
                 "FC702",
                 f"{person} wrote the rule or made the plan, and this approval says `not by author`",
                 help=f"it can be approved by {self.who()}",
             )
-        roles = ", ".join(f"`{seat.quorum.role}`" for seat in self.seats)
+        roles = ", ".join(f"`{each.quorum.role}`" for each in self.seats)
         raise ApprovalRefused(
             "FC701",
             f"{person} is not a member of {roles}",
             help=f"it can be approved by {self.who()}; {_WORKSPACE}",
         )
 
+    def check_member(self, person: Person) -> None:
+        """Raise `ApprovalRefused` unless this person has one of the roles, author or not."""
+        if not any(person.uid in seat.members for seat in self.seats):
+            roles = ", ".join(f"`{seat.quorum.role}`" for seat in self.seats)
+            raise ApprovalRefused(
+                "FC701", f"{person} is not a member of {roles}, so they can't strike rows either", help=_WORKSPACE
+            )
+
     def tally(self, uids: frozenset[int]) -> Tally:
         """Return whether these people fill every seat of every quorum, and which of them were needed."""
         filled = self.fill(uids)
-        wanted = sum(seat.quorum.count for seat in self.seats)
+        wanted = sum(each.quorum.count for each in self.seats)
         seats = tuple(SeatTaken(quorum=index, uid=uid) for (index, _), uid in sorted(filled.items()))
         return Tally(reached=len(filled) == wanted, seats=seats)
 
+    def no_longer(self, people: Sequence[Person]) -> str | None:
+        """Return why the yes of these people no longer fills every seat, and whose is missing; None while it does."""
+        if self.tally(frozenset(person.uid for person in people)).reached:
+            return None
+        wanted = " and ".join(f"{each.quorum.count} of `{each.quorum.role}`" for each in self.seats)
+        gone = [person for person in people if not any(person.uid in each.eligible for each in self.seats)]
+        if len(gone) == 0:
+            names = ", ".join(str(person) for person in people) or "nobody"
+            return f"those who approved it ({names}) are no longer {wanted}"
+        who = " and ".join(str(person) for person in gone)
+        verb = "is" if len(gone) == 1 else "are"
+        return f"{who} approved it and {verb} no longer among those who may: {wanted}"
+
     def fill(self, uids: frozenset[int]) -> dict[tuple[int, int], int]:
-        """Seat as many of these people as can be: (quorum, place) to uid (Kuhn's augmenting paths)."""
-        places = [(index, place) for index, seat in enumerate(self.seats) for place in range(seat.quorum.count)]
-        filled: dict[tuple[int, int], int] = {}
+        """Seat as many of these people as can be: (quorum, place) to uid."""
+        return seat([(each.quorum.count, each.eligible) for each in self.seats], uids)
 
-        def seated(place: tuple[int, int], tried: set[int]) -> bool:
-            for uid in sorted(uids & self.seats[place[0]].eligible):
-                if uid in tried:
-                    continue
-                tried.add(uid)
-                holder = next((other for other, held in filled.items() if held == uid), None)
-                if holder is None or seated(holder, tried):
-                    filled[place] = uid
-                    return True
-            return False
+    def unreachable(self, agreed: frozenset[int]) -> str | None:
+        """Return why even all who may approve could not fill every seat, for people; None when they could.
 
-        for place in places:
-            seated(place, set())
-        return filled
+        `agreed` are those who did so already.
+        """
+        all_ = agreed.union(*(each.eligible for each in self.seats))
+        wanted = sum(each.quorum.count for each in self.seats)
+        found = len(self.fill(all_))
+        if found == wanted:
+            return None
+        asked = " and ".join(f"{each.quorum.count} of `{each.quorum.role}`" for each in self.seats)
+        barred = any(each.members - each.eligible for each in self.seats)
+        rest = ", not counting authors" if barred else ""
+        people = "nobody" if found == 0 else f"only {found} of the people"
+        return f"it asks for {asked}, and {people} in the role can fill that{rest}"
 
     def who(self, without: frozenset[int] = frozenset()) -> str:
         """Return who can still approve, for people: `any 2 of iam-admin (ana, bo)`."""
         parts = []
-        for seat in self.seats:
-            names = sorted(name_of(uid) for uid in seat.eligible - without)
-            parts.append(f"any {seat.quorum.count} of `{seat.quorum.role}` ({', '.join(names) or 'nobody'})")
+        for each in self.seats:
+            names = sorted(name_of(uid) for uid in each.eligible - without)
+            parts.append(f"any {each.quorum.count} of `{each.quorum.role}` ({', '.join(names) or 'nobody'})")
         return " and ".join(parts)
 
 

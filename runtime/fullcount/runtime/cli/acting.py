@@ -6,7 +6,7 @@ from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fullcount.runtime.act.context import Progress, StopSignal
+    from fullcount.runtime.act.context import Progress, RowOutcome, StopSignal
     from fullcount.runtime.engine import ApplyEnd
 
     Run = Callable[[StopSignal, Callable[[Progress], None]], Coroutine[Any, Any, ApplyEnd]]
@@ -44,8 +44,10 @@ async def _run(run: Run, say: Callable[[str], None]) -> ApplyEnd:
     return await run(stop, tell)
 
 
-def end_document(end: ApplyEnd) -> dict[str, Any]:
-    """Return the end of an apply or undo as JSON: every row with its outcome."""
+def end_document(end: ApplyEnd, verb: str) -> dict[str, Any]:
+    """Return the end of an apply or undo as JSON: every row with its outcome. `verb`: `apply` or `undo`."""
+    from fullcount.runtime.cli.reports import steps_of
+
     report = end.report
     return {
         "plan_id": end.plan.document.plan_id,
@@ -61,9 +63,23 @@ def end_document(end: ApplyEnd) -> dict[str, Any]:
             "repeated": report.repeated,
             "resumes_at": None if report.resumes_at is None else report.resumes_at.isoformat(),
             "stopped_by": None if report.stopped_by is None else report.stopped_by.model_dump(mode="json"),
-            "rows": [
-                {"key": list(row.key), "outcome": row.outcome, "reason": row.reason, "detail": row.detail}
-                for row in report.rows
-            ],
+            "next_steps": list(steps_of(report, verb)),
+            "moved": len(report.moved),
+            "rows": [_row(row) for row in report.rows],
         },
+    }
+
+
+def _row(row: RowOutcome) -> dict[str, Any]:
+    """Return one outcome; of a field that the proposal does not show only its name is said."""
+    moved: list[dict[str, str | None]] = [
+        {"field": each.field} if each.was is None else {"field": each.field, "was": each.was, "now": each.now}
+        for each in row.moved
+    ]
+    return {
+        "key": list(row.key),
+        "outcome": row.outcome,
+        "reason": row.reason,
+        "detail": row.detail,
+        "moved": moved,
     }

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import typer
+import click
 
-from fullcount.runtime.cli.options import AsJson, PlanId
+from fullcount.runtime.cli import options
 
 
-def apply(plan: PlanId, as_json: AsJson = False) -> None:
-    """Act on what an approved plan lists; each object is read again right before.
+@options.command()
+@options.plan_id
+@options.as_json
+def apply(plan: str, as_json: bool) -> None:
+    """Act on what an approved plan lists. Each object is read again right before.
 
     Called again it does nothing twice: what was cut off is gone on with, what is done stays done.
     """
@@ -23,7 +26,7 @@ def apply(plan: PlanId, as_json: AsJson = False) -> None:
     if as_json:
         from fullcount.runtime.cli.acting import end_document
 
-        show_json(end_document(end))
+        show_json(end_document(end, "apply"))
     else:
         show(apply_report(end, head))
-    raise typer.Exit(int(end.exit))
+    raise click.exceptions.Exit(int(end.exit))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from fullcount.runtime.cli.options import AsJson, PlanId
+from fullcount.runtime.cli import options
 
 if TYPE_CHECKING:
     from fullcount.runtime.approve.approvals import ApprovalStatus
@@ -16,14 +16,12 @@ if TYPE_CHECKING:
     from fullcount.runtime.store.views import StoredPlan
 
 
-def approve(
-    plan: PlanId,
-    digest: Annotated[
-        str | None, typer.Option("--digest", help="The digest that you decide over, as the plan shows it.")
-    ] = None,
-    revoke: Annotated[str | None, typer.Option("--revoke", help="Take the approval back, and say why.")] = None,
-    as_json: AsJson = False,
-) -> None:
+@options.command()
+@options.plan_id
+@click.option("--digest", help="The digest that you decide over, as the plan shows it.")
+@click.option("--revoke", metavar="REASON", help="Take the approval back, and say why.")
+@options.as_json
+def approve(plan: str, digest: str | None, revoke: str | None, as_json: bool) -> None:
     """Agree to one plan. You decide over a digest: the exact objects, evidence, rule and caps that you saw.
 
     Who you are comes from the operating system. At a terminal you are shown the plan and asked for its digest; a script
@@ -57,18 +55,34 @@ def approve(
 
 
 def whole_digest(stored: StoredPlan, given: str) -> str:
-    """Return the plan's digest if `given` is it, or its short form; else `given` itself, which the store refuses."""
-    from fullcount.runtime.plan.digest import short_digest
+    """Return the plan's digest if `given` is it, or a beginning of it that is long enough.
 
+    Anything else is returned as it is, and refused by the store. Raises `ApprovalRefused` for what is too short to name
+    a digest, or is none at all.
+    """
+    from fullcount.runtime.plan.digest import SHORTEST, digest_begins
+    from fullcount.runtime.store.errors import ApprovalRefused
+
+    begins = digest_begins(given)
+    look = f"look at the plan, and give its digest as it is shown: `fullcount show {stored.document.plan_id}`"
+    if begins is None:
+        what = f"`{given}` is not a digest" if given else "no digest was given"
+        raise ApprovalRefused("FC704", f"{what}; nothing was approved", help=look)
+    if len(begins) < SHORTEST:
+        raise ApprovalRefused(
+            "FC704",
+            f"`{given}` is too short: other plans may begin so as well, and a digest is named by at least its first "
+            f"{SHORTEST} characters; nothing was approved",
+            help=look,
+        )
     whole = stored.document.digest
-    return whole if given in {whole, short_digest(whole)} else given
+    return whole if whole.removeprefix("sha256:").startswith(begins) else given
 
 
 def _asked(engine: Engine, stored: StoredPlan, person: Person) -> str:
-    from fullcount.runtime.plan.digest import short_digest
+    from fullcount.runtime.plan.digest import SHORTEST, digest_begins
     from fullcount.runtime.workflow_files import UsageError
 
-    short = short_digest(stored.document.digest)
     if not sys.stdin.isatty():
         # Without a person at a terminal there is no yes: not by default, not by silence.
         raise UsageError(
@@ -81,10 +95,12 @@ def _asked(engine: Engine, stored: StoredPlan, person: Person) -> str:
 
     show(stored_plan_report(stored, engine.approval_status(stored), person))
     try:
-        typed: str = typer.prompt("to approve exactly this plan, type its digest", default="", show_default=False)
-    except typer.Abort:
+        typed: str = click.prompt("to approve exactly this plan, type its digest", default="", show_default=False)
+    except click.Abort:
         typed = ""
-    if typed.strip() not in {short, stored.document.digest}:
+    begins = digest_begins(typed)
+    whole = stored.document.digest.removeprefix("sha256:")
+    if begins is None or len(begins) < SHORTEST or not whole.startswith(begins):
         raise UsageError("FC696", "that is not this plan's digest; nothing was approved", help="type it as it is shown")
     return typed.strip()
 
@@ -99,6 +115,8 @@ def status_document(status: ApprovalStatus) -> dict[str, Any]:
         "missing": status.missing,
         "automatic": None if status.automatic is None else status.automatic.words,
         "expires_at": None if status.expires_at is None else status.expires_at.isoformat(),
+        "broken": status.broken,
+        "unreachable": status.unreachable,
         "quorums": [
             {
                 "role": quorum.role,

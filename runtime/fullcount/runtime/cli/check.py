@@ -6,17 +6,17 @@ With `--fix` it also mends what its findings say how to mend, in the files thems
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
+from fullcount.runtime.cli import options
 from fullcount.runtime.cli.ending import NotUnderstoodError
 from fullcount.runtime.cli.layout import count
-from fullcount.runtime.cli.options import AsJson, WorkflowPaths
 from fullcount.runtime.exit_codes import Exit
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fullcount.dsl.diagnostics import Diagnostic, Diagnostics
     from fullcount.dsl.output.places import Root
     from fullcount.dsl.source import Source
-    from fullcount.runtime.workspace import Workspace
+    from fullcount.runtime.workspace import Premises
 
 FIRES_SHOWN = 5
 
@@ -52,33 +52,39 @@ class _Checked:
     fixed: tuple[tuple[Diagnostic, Source], ...]
 
 
-def check(
-    paths: WorkflowPaths = None,
-    form: Annotated[Format | None, typer.Option("--format", help="How to report.")] = None,
-    as_json: AsJson = False,
-    fix: Annotated[bool, typer.Option("--fix", help="Mend what can only be meant in one way.")] = False,
-    unsafe_fixes: Annotated[
-        bool, typer.Option("--unsafe-fixes", help="With --fix: make the other proposed changes too; read them.")
-    ] = False,
-) -> None:
-    """Compile workflows and report every mistake."""
+@options.command()
+@options.workflow_paths
+@click.option("--format", "form", type=click.Choice(Format, case_sensitive=False), help="How to report.")
+@options.as_json
+@click.option("--fix", is_flag=True, help="Mend what can only be meant in one way.")
+@click.option("--unsafe-fixes", is_flag=True, help="With --fix: make the other proposed changes too; read them.")
+def check(paths: tuple[Path, ...], form: Format | None, as_json: bool, fix: bool, unsafe_fixes: bool) -> None:
+    """Compile workflows and report every mistake. Connects to nothing."""
     from fullcount.runtime.workflow_files import places_of, workflow_files
-    from fullcount.runtime.workspace import Workspace
+    from fullcount.runtime.workspace import Premises
 
     if as_json and form not in {None, Format.JSON}:
         raise NotUnderstoodError("FC699", f"`--json` and `--format {form}` are two forms", help="choose one of them")
     if unsafe_fixes and not fix:
         raise NotUnderstoodError("FC699", "`--unsafe-fixes` changes nothing by itself", help="add `--fix`")
-    workspace = Workspace.load(Path.cwd())
+    workspace = Premises.known(Path.cwd())
     files = workflow_files(paths or places_of(workspace))
-    results = [_check(path, workspace, fix=fix, unsafe=unsafe_fixes) for path in files]
+    results = _together([_check(path, workspace, fix=fix, unsafe=unsafe_fixes) for path in files])
     failed = any(each.compiled.diagnostics.has_errors for each in results)
     held = len(workspace.protections.current().declared)
     _report(results, Format.JSON if as_json else form or Format.TEXT, held=held, failed=failed)
-    raise typer.Exit(int(Exit.ERROR if failed else Exit.DONE))
+    raise click.exceptions.Exit(int(Exit.ERROR if failed else Exit.DONE))
 
 
-def _check(path: Path, workspace: Workspace, *, fix: bool, unsafe: bool) -> _Checked:
+def _together(results: list[_Checked]) -> list[_Checked]:
+    """Add what is wrong between files."""
+    from fullcount.compiler.pipeline import compiled_together
+
+    compiled = compiled_together([each.compiled for each in results])
+    return [replace(each, compiled=found) for each, found in zip(results, compiled, strict=True)]
+
+
+def _check(path: Path, workspace: Premises, *, fix: bool, unsafe: bool) -> _Checked:
     from fullcount.runtime.workflow_files import compile_text, replace_text, source_of
 
     source = source_of(path, workspace)
@@ -106,16 +112,16 @@ def _report(results: list[_Checked], form: Format, *, held: int, failed: bool) -
         case Format.CONCISE:
             from fullcount.dsl.output.concise import to_concise
 
-            typer.echo(to_concise(found, sources), nl=False)
+            click.echo(to_concise(found, sources), nl=False)
         case Format.SARIF:
             from fullcount.dsl.output.sarif import to_sarif
             from fullcount.runtime import __version__
 
-            typer.echo(json.dumps(to_sarif(found, sources, _root(), version=__version__), indent=2))
+            click.echo(json.dumps(to_sarif(found, sources, _root(), version=__version__), indent=2))
         case Format.GITHUB:
             from fullcount.dsl.output.github import to_github
 
-            typer.echo(to_github(found, sources, _root()), nl=False)
+            click.echo(to_github(found, sources, _root()), nl=False)
 
 
 def _root() -> Root:
@@ -138,7 +144,7 @@ def _say(results: list[_Checked], *, held: int, failed: bool) -> None:
     for each in results:
         _say_fixed(each)
     for found, sources in _fresh(results):
-        typer.echo(render(found, sources, color=colour()))
+        click.echo(render(found, sources, color=colour()))
     workflows = _workflows(results)
     for workflow in workflows:
         _say_schedule(workflow)
@@ -146,7 +152,7 @@ def _say(results: list[_Checked], *, held: int, failed: bool) -> None:
     _say_fixable([found.fix.safe for found, name in own if found.fix is not None and found.span.source == name])
     if not failed:
         counts = [(len(results), "file"), (len(workflows), "workflow"), *([(held, "protection")] if held > 0 else [])]
-        typer.echo(f"checked {', '.join(count(number, noun) for number, noun in counts)}: no mistakes")
+        click.echo(f"checked {', '.join(count(number, noun) for number, noun in counts)}: no mistakes")
 
 
 def _fresh(results: list[_Checked]) -> Iterator[tuple[Diagnostics, Mapping[str, Source]]]:
@@ -170,18 +176,18 @@ def _say_fixed(checked: _Checked) -> None:
     for finding, source in checked.fixed:
         if finding.fix is not None:
             line, column = source.position(finding.span.start)
-            typer.echo(visible(f"fixed {source.name}:{line}:{column} {finding.code}: {finding.fix.title}"))
+            click.echo(visible(f"fixed {source.name}:{line}:{column} {finding.code}: {finding.fix.title}"))
     if checked.fixed:
-        typer.echo("")
+        click.echo("")
 
 
 def _say_fixable(safe: list[bool]) -> None:
     """Say how many of the findings can be mended by this command."""
     if any(safe):
-        typer.echo(f"{count(sum(safe), 'mistake')} can be mended with `fullcount check --fix`")
+        click.echo(f"{count(sum(safe), 'mistake')} can be mended with `fullcount check --fix`")
     if not all(safe):
         unsafe = count(len(safe) - sum(safe), "mistake")
-        typer.echo(f"{unsafe} can be mended with `fullcount check --fix --unsafe-fixes`; look at what it did")
+        click.echo(f"{unsafe} can be mended with `fullcount check --fix --unsafe-fixes`; look at what it did")
 
 
 def _say_json(results: list[_Checked], *, failed: bool) -> None:
@@ -200,7 +206,7 @@ def _say_json(results: list[_Checked], *, failed: bool) -> None:
         for each in results
     ]
     schedules = _schedules_json(_workflows(results))
-    typer.echo(json.dumps({"ok": not failed, "files": files, "schedules": schedules}, indent=2))
+    click.echo(json.dumps({"ok": not failed, "files": files, "schedules": schedules}, indent=2))
 
 
 def _fires(workflow: Workflow) -> list[datetime]:
@@ -217,9 +223,9 @@ def _say_schedule(workflow: Workflow) -> None:
         from zoneinfo import ZoneInfo
 
         zone = ZoneInfo(workflow.schedule.timezone)
-        typer.echo(f"{workflow.name} runs next at ({workflow.schedule.timezone}):")
+        click.echo(f"{workflow.name} runs next at ({workflow.schedule.timezone}):")
         for fire in fires:
-            typer.echo(f"  {fire.astimezone(zone):%a %Y-%m-%d %H:%M %Z}")
+            click.echo(f"  {fire.astimezone(zone):%a %Y-%m-%d %H:%M %Z}")
 
 
 def _schedules_json(workflows: list[Workflow]) -> dict[str, list[str]]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from types import TracebackType
 
-import typer
-from typer.exceptions import TyperException
+import click
 
 from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.exit_codes import Exit
@@ -23,7 +22,7 @@ class NotUnderstoodError(FullcountError):
 
 
 @contextmanager
-def reported(arguments: Sequence[str], verbs: Collection[str]) -> Iterator[None]:
+def reported(arguments: Sequence[str]) -> Iterator[None]:
     """Turn an error that a person can act on into a message and an exit code.
 
     With `--json` or `--format json` among the arguments the message is JSON on standard output, so that a script
@@ -42,10 +41,10 @@ def reported(arguments: Sequence[str], verbs: Collection[str]) -> Iterator[None]
     except FullcountError as error:
         show_error(error, as_json=as_json)
         sys.exit(int(error.exit))
-    except TyperException as error:
-        show_error(_not_understood(error, arguments, verbs), as_json=as_json)
+    except click.ClickException as error:
+        show_error(_not_understood(error, arguments), as_json=as_json)
         sys.exit(int(Exit.USAGE))
-    except typer.Abort:
+    except click.Abort:
         show_error(FullcountError("FC699", "the input ended before an answer; nothing was done"), as_json=as_json)
         sys.exit(int(Exit.ERROR))
 
@@ -59,7 +58,7 @@ def show_error(error: FullcountError, *, as_json: bool) -> None:
     """Print one error: what, where, what to do, where to read more."""
     if as_json:
         document = {"error": {"code": error.code, "message": error.message, "help": error.help}}
-        typer.echo(json.dumps(document, indent=2))
+        click.echo(json.dumps(document, indent=2))
         return
     from fullcount.runtime.cli.layout import wrapped
     from fullcount.runtime.text import plain
@@ -68,14 +67,12 @@ def show_error(error: FullcountError, *, as_json: bool) -> None:
     if error.help:
         lines.append(wrapped("  = help: ", plain(error.help)))
     lines.append(f"  = more: fullcount explain {error.code}")
-    typer.echo("\n".join(lines), err=True)
+    click.echo("\n".join(lines), err=True)
 
 
-def _not_understood(error: TyperException, arguments: Sequence[str], verbs: Collection[str]) -> FullcountError:
+def _not_understood(error: click.ClickException, arguments: Sequence[str]) -> FullcountError:
     message = error.format_message().rstrip(".")
-    verb = next((argument for argument in arguments if argument in verbs), None)
-    command = "fullcount --help" if verb is None else f"fullcount {verb} --help"
-    return NotUnderstoodError("FC699", message[:1].lower() + message[1:], help=f"see `{command}`")
+    return NotUnderstoodError("FC699", message[:1].lower() + message[1:], help=f"see `fullcount {arguments[0]} --help`")
 
 
 def _bug(error: BaseException) -> FullcountError:

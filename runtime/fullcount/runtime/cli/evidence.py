@@ -4,21 +4,27 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import typer
+import click
 
-from fullcount.runtime.cli.options import AsJson, WorkflowFile, WorkflowName
+from fullcount.runtime.cli import options
 
 
-def evidence(file: WorkflowFile, workflow: WorkflowName = None, as_json: AsJson = False) -> None:
-    """Show each use of an inventory: its direction and why, what it requires, what promises that."""
+@options.command()
+@options.workflow_file
+@options.workflow_name
+@options.as_json
+def evidence(file: Path, workflow: str | None, as_json: bool) -> None:
+    """Show what each conclusion rests on. For each use of an inventory: its direction and why, what it requires, and
+    what promises that.
+    """
     import json
 
     from fullcount.runtime.understand.evidence_of import evidence_of
     from fullcount.runtime.understand.evidence_text import evidence_json, evidence_lines
     from fullcount.runtime.workflow_files import compiled_workflow, compiled_workflows
-    from fullcount.runtime.workspace import Workspace
+    from fullcount.runtime.workspace import Premises
 
-    workspace = Workspace.load(Path.cwd())
+    workspace = Premises.known(Path.cwd())
     if workflow is None:
         chosen, sources = compiled_workflows(file, workspace)
     else:
@@ -26,6 +32,6 @@ def evidence(file: WorkflowFile, workflow: WorkflowName = None, as_json: AsJson 
         chosen = (one,)
     found = [evidence for each in chosen for evidence in evidence_of(each, sources)]
     if as_json:
-        typer.echo(json.dumps({"file": str(file), "proposals": evidence_json(found)}, indent=2))
+        click.echo(json.dumps({"file": str(file), "proposals": evidence_json(found)}, indent=2))
     else:
-        typer.echo("\n".join(evidence_lines(found)))
+        click.echo("\n".join(evidence_lines(found)))

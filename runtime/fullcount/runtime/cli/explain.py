@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
 
-import typer
+import click
 
+from fullcount.runtime.cli import options
 from fullcount.runtime.cli.ending import NotUnderstoodError
 from fullcount.runtime.cli.layout import paragraphs
-from fullcount.runtime.cli.options import AsJson
 
 
-def explain(
-    code: Annotated[str, typer.Argument(help="FC301, RESULT_LIMIT_REACHED, STALE_INDEX, PRECONDITION_FAILED, …")],
-    as_json: AsJson = False,
-) -> None:
-    """Explain a code: of the language, of a source's answer, or of an act."""
-    from fullcount.dsl.codes import CODES
+@options.command()
+@click.argument("code", help="FC301, RESULT_LIMIT_REACHED, STALE_INDEX, PRECONDITION_FAILED, …")
+@options.as_json
+def explain(code: str, as_json: bool) -> None:
+    """Explain a code. It may be one of the language, of a source's answer, or of an act."""
+    from fullcount.dsl.codes import CODES, RETIRED
 
     wanted = code.strip().upper()
+    if wanted in RETIRED and not as_json:
+        click.echo(f"{wanted}  is given no more: {RETIRED[wanted]} says the same\n")
+    wanted = RETIRED.get(wanted, wanted)
     if wanted in CODES:
         entry = CODES[wanted]
         if as_json:
-            typer.echo(
+            click.echo(
                 json.dumps(
                     {
                         "code": entry.id,
@@ -38,19 +40,19 @@ def explain(
                 )
             )
             return
-        typer.echo(f"{entry.id}  {entry.title}\n\n{paragraphs(entry.explanation)}")
+        click.echo(f"{entry.id}  {entry.title}\n\n{paragraphs(entry.explanation)}")
         examples = [("wrong", entry.wrong), ("right", entry.right)]
         examples += [(f"with `{path}`", text) for path, text in entry.files]
         for heading, example in examples:
             if example.strip():
-                typer.echo(f"\n{heading}:\n\n" + "\n".join(f"    {line}" for line in example.strip("\n").split("\n")))
+                click.echo(f"\n{heading}:\n\n" + "\n".join(f"    {line}" for line in example.strip("\n").split("\n")))
         return
 
     from fullcount.runtime.evidence.explain import explain_text
 
     text = explain_text(wanted)
     if text is not None:
-        typer.echo(
+        click.echo(
             json.dumps({"code": wanted, "explanation": text}, indent=2)
             if as_json
             else f"{wanted}\n\n{paragraphs(text)}"

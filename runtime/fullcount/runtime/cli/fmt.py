@@ -8,12 +8,12 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
+from fullcount.runtime.cli import options
 from fullcount.runtime.cli.layout import count
-from fullcount.runtime.cli.options import AsJson, WorkflowPaths
 from fullcount.runtime.exit_codes import Exit
 
 if TYPE_CHECKING:
@@ -35,12 +35,12 @@ class _Result:
         return self.text is not None and self.text != self.source.text
 
 
-def fmt(
-    paths: WorkflowPaths = None,
-    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit 1 if a file would change.")] = False,
-    diff: Annotated[bool, typer.Option("--diff", help="Write nothing; show what would change.")] = False,
-    as_json: AsJson = False,
-) -> None:
+@options.command()
+@options.workflow_paths
+@click.option("--check", is_flag=True, help="Write nothing; exit 1 if a file would change.")
+@click.option("--diff", is_flag=True, help="Write nothing; show what would change.")
+@options.as_json
+def fmt(paths: tuple[Path, ...], check: bool, diff: bool, as_json: bool) -> None:
     """Lay workflows out in the one canonical way."""
     from fullcount.dsl.fmt import format_source
     from fullcount.runtime.workflow_files import read_source, replace_text, workflow_files
@@ -58,14 +58,14 @@ def fmt(
     else:
         _say(results, written=not dry, with_diff=diff)
     failed = any(result.text is None or (check and result.changed) for result in results)
-    raise typer.Exit(int(Exit.ERROR if failed else Exit.DONE))
+    raise click.exceptions.Exit(int(Exit.ERROR if failed else Exit.DONE))
 
 
 def _places() -> list[Path]:
     from fullcount.runtime.workflow_files import places_of
-    from fullcount.runtime.workspace import Workspace
+    from fullcount.runtime.workspace import Premises
 
-    return places_of(Workspace.load(Path.cwd()))
+    return places_of(Premises.known(Path.cwd()))
 
 
 def _say(results: list[_Result], *, written: bool, with_diff: bool) -> None:
@@ -74,18 +74,18 @@ def _say(results: list[_Result], *, written: bool, with_diff: bool) -> None:
 
     for result in results:
         if result.text is None:
-            typer.echo(render(result.diagnostics, {result.source.name: result.source}, color=colour()))
-            typer.echo(f"left as it is: {visible(str(result.path))}")
+            click.echo(render(result.diagnostics, {result.source.name: result.source}, color=colour()))
+            click.echo(f"left as it is: {visible(str(result.path))}")
         elif result.changed and with_diff:
-            typer.echo(_difference(result, result.text))
+            click.echo(_difference(result, result.text))
         elif result.changed:
-            typer.echo(f"{'formatted' if written else 'would change'}: {visible(str(result.path))}")
+            click.echo(f"{'formatted' if written else 'would change'}: {visible(str(result.path))}")
     changed = sum(result.changed for result in results)
     mistaken = sum(result.text is None for result in results)
     parts = [f"{count(changed, 'file')} {'formatted' if written else 'would change'}"] if changed > 0 else []
     parts += [f"{count(len(results) - changed - mistaken, 'file')} already in form"]
     parts += [f"{count(mistaken, 'file')} with mistakes"] if mistaken > 0 else []
-    typer.echo(", ".join(parts))
+    click.echo(", ".join(parts))
 
 
 def _difference(result: _Result, text: str) -> str:
@@ -111,4 +111,4 @@ def _say_json(results: list[_Result], *, written: bool, with_diff: bool) -> None
         }
         for result in results
     ]
-    typer.echo(json.dumps({"ok": all(result.text is not None for result in results), "files": files}, indent=2))
+    click.echo(json.dumps({"ok": all(result.text is not None for result in results), "files": files}, indent=2))

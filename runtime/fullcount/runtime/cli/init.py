@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from fullcount.runtime.cli.options import AsJson
+from fullcount.runtime.cli import options
 
 CONFIGURATION = """\
 # What this workspace may read and act on. `fullcount check` needs this file only; it connects to nothing.
@@ -26,8 +25,10 @@ timezone = "UTC"
 [sources.directory.resources.accounts]
 table = "accounts"
 key = ["id"]
+# What differs when an account is deleted and made again under the same id; without it the two can't be told apart.
+incarnation = "entry_uuid"
 version = "row_version"
-fields = {{ id = "text", owner = "text?", last_login = "timestamp?", created = "timestamp", locked = "bool", row_version = "int" }}
+fields = {{ id = "text", entry_uuid = "text", owner = "text?", last_login = "timestamp?", created = "timestamp", locked = "bool", row_version = "int" }}
 writable = ["locked"]
 
 # Who may approve: user names of this system, or "uid:1000".
@@ -63,18 +64,19 @@ workflow lock_idle_accounts {
   param idle: duration = 90d
 
   inventory accounts from directory.accounts {
-    key    id
-    fields { id: text, owner: text?, last_login: timestamp?, created: timestamp, locked: bool }
+    key         id
+    incarnation entry_uuid # a recreated account is another account
+    fields      { id: text, entry_uuid: text, owner: text?, last_login: timestamp?,
+                  created: timestamp, locked: bool }
   }
 
   verify accounts { complete, fresh within 1h }
 
   propose lock from accounts as a {
-    where not a.locked
-      and (a.last_login else a.created) < now - idle
+    where not a.locked and (a.last_login else a.created) < now - idle
     except in exemptions
-    limit 50, 5%
-    show  a.owner, a.last_login
+    limit  50, 5%
+    show   a.owner, a.last_login
   }
 
   approve lock { 1 of role "operators", expires after 3d }
@@ -83,17 +85,71 @@ workflow lock_idle_accounts {
     undo directory.update(id: a.id, locked: false)
     stop after 3 failures
   }
+
+  # tried with `fullcount test`, on the answers that stand here
+  test defaults accounts { entry_uuid: "e1", owner: "ana", last_login: now - 1d,
+                           created: now - 700d, locked: false }
+
+  test "an account that nobody has used for 90 days is locked, and one that was used is not" {
+    given  accounts [
+      { id: "idle", last_login: now - 91d },
+      { id: "used", last_login: now - 90d },
+      { id: "never used", last_login: absent, created: now - 91d },
+      { id: "new", last_login: absent, created: now - 89d },
+      { id: "locked already", last_login: now - 91d, locked: true },
+    ] and 40 more
+    expect plan ["idle", "never used"]
+    expect outcome "idle" = done
+  }
+
+  test "an account whose last login is hidden is nobody's to lock" {
+    given  accounts [{ id: "hidden", last_login: forbidden }] and 40 more
+    expect plan empty
+    expect undecided ["hidden" because "last_login: forbidden"]
+  }
+
+  test "what is exempted stays" {
+    given  accounts [{ id: "quarterly", last_login: now - 91d }] and 40 more
+    given  list exemptions = ["quarterly"]
+    expect plan empty
+    expect kept ["quarterly" because "exempted"]
+  }
+
+  test "a list that was cut short, or is too old, locks nobody" {
+    given  accounts partial RESULT_LIMIT_REACHED stale 2h [{ id: "idle", last_login: now - 91d }]
+    expect refused RESULT_LIMIT_REACHED, FC742
+  }
+
+  test "more than 5% of all accounts are never locked at once" {
+    given  accounts [{ id: "idle", last_login: now - 91d }] and 18 more
+    expect count 1
+    expect refused FC711
+  }
+
+  test "more than 50 accounts are never locked at once" {
+    given  accounts [] and 51 more { last_login: now - 91d } and 1_100 more
+    expect count 51
+    expect refused FC711
+  }
+
+  test "an account that was used since the plan is left alone" {
+    given  accounts [{ id: "idle", last_login: now - 91d }] and 40 more
+    before act change accounts "idle" { last_login: now }
+    expect outcome "idle" = changed
+  }
 }
 """
 
 IGNORED = "# state and snapshots of Fullcount\n.fullcount/\n"
 
 
-def init(
-    folder: Annotated[Path, typer.Argument(help="Where; it is made if it is not there.")] = Path(),
-    as_json: AsJson = False,
-) -> None:
-    """Make a workspace: fullcount.toml, a first workflow, empty lists of exemptions and protections. Overwrites nothing."""
+@options.command()
+@click.argument("folder", type=options.PATH, default=Path(), help="Where; it is made if it is not there.")
+@options.as_json
+def init(folder: Path, as_json: bool) -> None:
+    """Make a workspace. Writes fullcount.toml, a first workflow, and empty lists of exemptions and protections;
+    overwrites nothing.
+    """
     from fullcount.runtime.cli.screen import show_json
     from fullcount.runtime.workflow_files import UsageError
 
@@ -130,10 +186,10 @@ def init(
     if as_json:
         show_json({"root": str(root), "made": [str(path.relative_to(root)) for path in made]})
         return
-    typer.echo(f"made a workspace in {root}")
+    click.echo(f"made a workspace in {root}")
     for path in made:
-        typer.echo(f"  {path.relative_to(root)}")
-    typer.echo("next: say in fullcount.toml what to read, then `fullcount check`")
+        click.echo(f"  {path.relative_to(root)}")
+    click.echo("next: say in fullcount.toml what to read, then `fullcount check`")
 
 
 def _name(root: Path) -> str:

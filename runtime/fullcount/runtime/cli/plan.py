@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from fullcount.runtime.cli.options import AsJson, Params, ProposalName, WorkflowFile, WorkflowName
+from fullcount.runtime.cli import options
 
 if TYPE_CHECKING:
     from fullcount.compiler.program import Proposal, Workflow
@@ -15,13 +16,13 @@ if TYPE_CHECKING:
     from fullcount.runtime.engine import PlanEnd
 
 
-def plan(
-    file: WorkflowFile,
-    workflow: WorkflowName = None,
-    proposal: ProposalName = None,
-    param: Params = None,
-    as_json: AsJson = False,
-) -> None:
+@options.command()
+@options.workflow_file
+@options.workflow_name
+@options.proposal_name
+@options.params
+@options.as_json
+def plan(file: Path, workflow: str | None, proposal: str | None, param: tuple[str, ...], as_json: bool) -> None:
     """Collect the evidence and propose a plan; act on nothing."""
     import asyncio
 
@@ -33,7 +34,7 @@ def plan(
     with session() as here, progress_line(quiet=as_json) as say:
         chosen, sources = compiled_workflow(file, here.workspace, workflow)
         proposed = one_proposal(chosen, proposal)
-        params = bound_params(chosen, given_params(param or []))
+        params = bound_params(chosen, given_params(param))
         request = PlanRequest(
             workflow=chosen,
             proposal=proposed,
@@ -51,10 +52,10 @@ def plan(
         from fullcount.runtime.cli.reports import plan_report
 
         show(plan_report(end, here.person, workflow=chosen.name, proposal=proposed.name, base=proposed.inventory))
-    raise typer.Exit(int(end.exit))
+    raise click.exceptions.Exit(int(end.exit))
 
 
-def given_params(texts: list[str]) -> dict[str, str]:
+def given_params(texts: Iterable[str]) -> dict[str, str]:
     """Split `NAME=VALUE`. Raises `UsageError` for text of another form and for a name given twice."""
     from fullcount.runtime.workflow_files import UsageError
 
@@ -95,6 +96,8 @@ def one_proposal(workflow: Workflow, name: str | None) -> Proposal:
 
 def end_document(end: PlanEnd) -> dict[str, Any]:
     """Return the end of a planning run as JSON: the same envelope and codes as everywhere."""
+    from fullcount.runtime.cli.approve import status_document
+
     return {
         "run_id": end.run_id,
         "state": end.state,
@@ -102,6 +105,7 @@ def end_document(end: PlanEnd) -> dict[str, Any]:
         "plan_id": None if end.plan is None else end.plan.document.plan_id,
         "digest": None if end.plan is None else end.plan.document.digest,
         "refusals": [refusal.model_dump(mode="json") for refusal in end.refusals],
+        "approval": None if end.approval is None else status_document(end.approval),
         "prevented": None if end.prevented is None else end.prevented.model_dump(mode="json"),
         "envelopes": {name: envelope.model_dump(mode="json") for name, envelope in end.envelopes.items()},
         "plan": None if end.plan is None else end.plan.document.model_dump(mode="json"),

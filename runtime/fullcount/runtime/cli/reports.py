@@ -18,16 +18,19 @@ from fullcount.runtime.approve.approvals import ApprovalStatus
 from fullcount.runtime.approve.identity import Person, name_of, uid_of
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.engine import ApplyEnd, PlanEnd
-from fullcount.runtime.evidence.refusal import Finding
+from fullcount.runtime.evidence.refusal import Ground
 from fullcount.runtime.journal.entry import Head
 from fullcount.runtime.plan.digest import short_digest
+from fullcount.runtime.plan.next_steps import next_steps
 from fullcount.runtime.plan.review import AppliedView, QuorumView, ReviewStatus
+from fullcount.runtime.plan.summary import NAMED
 from fullcount.runtime.plan.text import render_plan
-from fullcount.runtime.plan.text_outcome import render_applied, render_refusal
+from fullcount.runtime.plan.text_outcome import NOT_DONE, render_applied, render_refusal
 from fullcount.runtime.store.views import StoredPlan
+from fullcount.runtime.text import wrapped
 
 ATTENTION = 12
-"""How many objects that went another way than planned are listed one by one."""
+"""How many objects that went another way than planned, or had changed, are listed one by one."""
 
 UNDONE_BEFORE = "everything that could be taken back was; nothing was done again"
 
@@ -69,8 +72,13 @@ def review_status(plan: StoredPlan, approval: ApprovalStatus | None, person: Per
     names = tuple(_name(author) for author in authors)
     if approval is None:
         return ReviewStatus(state="report", authors=names)
+    state = str(plan.state)
+    if state in {"waiting", "approved"}:  # the store does not know the roles
+        state = "approved" if approval.approved else "waiting"
     return ReviewStatus(
-        state=str(plan.state) if not (approval.approved and plan.state == "waiting") else "approved",
+        state=state,
+        broken=approval.broken,
+        unreachable=approval.unreachable,
         quorums=tuple(
             QuorumView(
                 needed=quorum.needed,
@@ -115,8 +123,33 @@ def approval_report(plan: StoredPlan, approval: ApprovalStatus | None) -> Render
             f"   may: {', '.join(may.name for may in quorum.eligible) or 'nobody left'}"
             for quorum in approval.quorums
         )
+        if approval.broken is not None:
+            lines.append(f"  the approval no longer holds: {approval.broken}")
+        if approval.unreachable is not None:
+            lines.append(f"  it can't be completed as the roles are: {approval.unreachable}")
         if approval.ended_because is not None:
             lines.append(f"  {approval.ended_because}")
+    return Text("\n".join(lines))
+
+
+def strike_report(old: StoredPlan, new: StoredPlan) -> RenderableType:
+    """Return what a strike came to: who is left alone, and that the rest is a new plan."""
+    document = new.document
+    left = {row.key for row in document.rows}
+    struck = [row.key for row in old.document.rows if row.key not in left]
+    named = ", ".join(fmt.key(key, 60) for key in struck[:NAMED])
+    more = "" if len(struck) <= NAMED else f", {fmt.count(len(struck) - NAMED)} more"
+    of = f"{fmt.count(len(struck))} of {fmt.counted(len(old.document.rows), 'object')}"
+    lines = [
+        f"STRUCK  {of}; {fmt.count(len(left))} left in the new plan, which nobody has approved yet",
+        wrapped("  struck    ", f"{named}{more}"),
+        f"  digest    {short_digest(document.digest)}   plan {document.plan_id}",
+        f"  replaces  {old.document.plan_id}, with every approval that was given to it",
+        f"  look      fullcount show {document.plan_id}",
+    ]
+    if len(left) > 0:
+        lines.append(f"  next      fullcount approve {document.plan_id}")
+    lines.append("  note      the next run selects them again; to keep them, put them on an exemption list")
     return Text("\n".join(lines))
 
 
@@ -142,13 +175,32 @@ def _acted(end: ApplyEnd, head: Head, *, verb: str, again: str) -> RenderableTyp
             at=datetime.now(UTC),
             proposal=document.proposal,
             exit_code=int(end.exit),
+            meaning=NOT_DONE,
+            next_step=_after_refusal(end),
         )
     view = render_applied(applied_view(end.report, end.plan, head, verb), exit_code=int(end.exit))
     return Group(Text(again, style="bold"), view) if end.report.repeated else view
 
 
-def _with_ways(finding: Finding) -> str:
-    return "; ".join((finding.message, *finding.ways_on))
+def _after_refusal(end: ApplyEnd) -> str | None:
+    """Return what is to be known of the approval that the plan has, where its evidence no longer carries it."""
+    if all(refusal.ground is not Ground.EVIDENCE for refusal in end.refusals):
+        return None
+    return "plan again: if the new plan is the same in every row, it keeps this plan's approval until that expires"
+
+
+def steps_of(report: ApplyReport, verb: str) -> tuple[str, ...]:
+    """Return what to do about a run that did not come to its end. `verb`: `apply` or `undo`."""
+    return next_steps(
+        report.plan_id,
+        verb=verb,
+        stopped_by=report.stopped_by,
+        not_started=report.counts[Outcome.NOT_STARTED],
+        unknown=report.counts[Outcome.UNKNOWN],
+        planned=report.candidates,
+        resumes=None if report.resumes_at is None else f"from {fmt.weekday_moment(report.resumes_at)} on",
+        left_alone=report.counts[Outcome.REFUSED] + report.counts[Outcome.FAILED],
+    )
 
 
 def applied_view(report: ApplyReport, plan: StoredPlan, head: Head, verb: str) -> AppliedView:
@@ -158,7 +210,12 @@ def applied_view(report: ApplyReport, plan: StoredPlan, head: Head, verb: str) -
         for row in report.rows
         if row.outcome is Outcome.CHANGED
     )
-    otherwise = [row for row in report.rows if row.outcome not in {Outcome.DONE, Outcome.NOT_STARTED}]
+    otherwise = [
+        row
+        for row in report.rows
+        if row.outcome not in {Outcome.DONE, Outcome.NOT_STARTED}
+        or (row.outcome is Outcome.NOT_STARTED and row.detail != "")
+    ]
     act = plan.document.act
     undoable = verb == "done" and act is not None and act["undo"] is not None
     return AppliedView(
@@ -167,11 +224,16 @@ def applied_view(report: ApplyReport, plan: StoredPlan, head: Head, verb: str) -
         planned=report.candidates,
         counts=report.counts,
         changed=dict(changed),
-        stopped_by=None if report.stopped_by is None else _with_ways(report.stopped_by),
+        stopped_by=None if report.stopped_by is None else report.stopped_by.message,
+        next_steps=steps_of(report, "undo" if verb == "undone" else "apply"),
         resumes=None if report.resumes_at is None else f"from {fmt.weekday_moment(report.resumes_at)} on",
         undo_command=f"fullcount undo {report.plan_id}" if undoable and report.counts.get(Outcome.DONE, 0) else None,
         journal_head=f"{short_digest(head.hash)} (entry {fmt.count(head.seq)})",
         attention=tuple(
             (fmt.key(row.key), row.outcome, row.detail or row.reason or "") for row in otherwise[:ATTENTION]
         ),
+        moved=tuple(
+            (fmt.key(row.key), ", ".join(each.text() for each in row.moved)) for row in report.moved[:ATTENTION]
+        ),
+        moved_in_all=len(report.moved),
     )

@@ -3,31 +3,40 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
+from fullcount.runtime.cli import options
 from fullcount.runtime.cli.layout import wrapped
-from fullcount.runtime.cli.options import AsJson
 from fullcount.runtime.text import plain
 
 if TYPE_CHECKING:
     from fullcount.runtime.store.views import PlanBrief, RunRow, SlotRow
 
 
-def runs(
-    workflow: Annotated[str | None, typer.Option("--workflow", help="Only of this workflow.")] = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="How many, newest first.")] = 20,
-    as_json: AsJson = False,
-) -> None:
-    """List what ran and how it ended, the plans, and the planned instants."""
+@options.command()
+@click.option("--workflow", metavar="NAME", help="Only of this workflow.")
+@click.option("--limit", type=click.IntRange(min=1), default=20, help="How many, newest first.")
+@options.as_json
+def runs(workflow: str | None, limit: int, as_json: bool) -> None:
+    """List what ran and how it ended. The plans and the planned instants follow."""
     from fullcount.runtime.cli.screen import show_json
-    from fullcount.runtime.cli.session import session
+    from fullcount.runtime.cli.session import reading_session
+    from fullcount.runtime.store.errors import StoreMissing
 
-    with session() as here:
-        ran = here.store.runs(limit, workflow=workflow)
-        plans = here.store.plans(limit, workflow=workflow)
-        slots = here.store.slots(limit, workflow=workflow)
+    try:
+        with reading_session() as here:
+            ran = here.store.runs(limit, workflow=workflow)
+            plans = here.store.plans(limit, workflow=workflow)
+            slots = here.store.slots(limit, workflow=workflow)
+    except StoreMissing as error:
+        # Not an error for who asks what ran; but said, since a store that went away looks the same.
+        if as_json:
+            show_json({"runs": [], "plans": [], "slots": []})
+        else:
+            click.echo(wrapped("", plain(f"nothing has run: {error.message}; {error.help}")))
+        return
     if as_json:
         show_json(
             {"runs": [_run(r) for r in ran], "plans": [_plan(p) for p in plans], "slots": [_slot(s) for s in slots]}
@@ -35,21 +44,21 @@ def runs(
         return
     if not ran and not slots:
         of = "" if workflow is None else f" of `{plain(workflow, 40)}`"
-        typer.echo(f"nothing{of} has run yet; `fullcount plan FILE` makes a first plan")
+        click.echo(f"nothing{of} has run yet; `fullcount plan FILE` makes a first plan")
         return
     for row in ran:
-        typer.echo(_run_text(row))
+        click.echo(_run_text(row))
     if plans:
-        typer.echo("\nplans")
+        click.echo("\nplans")
         for plan in plans:
             name = plain(f"{plan.workflow}.{plan.proposal}", 44)
-            typer.echo(f"  {plan.plan_id}  {plan.state:<10}  {plan.candidates:>7,} objects  {name}")
+            click.echo(f"  {plan.plan_id}  {plan.state:<10}  {plan.candidates:>7,} objects  {name}")
     if slots:
-        typer.echo("\nplanned instants")
+        click.echo("\nplanned instants")
         for slot in slots:
-            typer.echo(f"  {_when(slot.planned_at)}  {slot.state:<8}  {plain(slot.workflow, 60)}")
+            click.echo(f"  {_when(slot.planned_at)}  {slot.state:<8}  {plain(slot.workflow, 60)}")
             if slot.detail:
-                typer.echo(wrapped(f"  {'':<23}  {'':<8}  ", plain(slot.detail)))
+                click.echo(wrapped(f"  {'':<23}  {'':<8}  ", plain(slot.detail)))
 
 
 def _run_text(row: RunRow) -> str:

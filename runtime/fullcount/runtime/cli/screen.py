@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 from fullcount.runtime.cli.layout import WIDTH
 
@@ -35,7 +35,7 @@ def show(renderable: RenderableType) -> None:
         return
     with screen.capture() as captured:
         screen.print(renderable)
-    typer.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
+    click.echo("\n".join(line.rstrip() for line in captured.get().splitlines()))
 
 
 def colour() -> bool:
@@ -45,13 +45,18 @@ def colour() -> bool:
 
 def show_json(document: Any) -> None:
     """Print a document as JSON, in ASCII: foreign text in it does nothing to a terminal, whatever its encoding."""
-    typer.echo(json.dumps(document, indent=2))
+    click.echo(json.dumps(document, indent=2))
 
 
-def write_file(path: Path, text: str, *, as_json: bool) -> None:
-    """Write a file and say so. Raises `UsageError` when it can't be written."""
+def write_file(path: Path, text: str, *, ours: Callable[[str], bool], force: bool, as_json: bool) -> None:
+    """Write a file and say so. `ours` knows from its beginning a file that may be replaced.
+
+    Raises `UsageError` when it can't be written, or holds something else and there is no `force`.
+    """
+    from fullcount.runtime.cli.overwriting import check_overwriting
     from fullcount.runtime.workflow_files import UsageError
 
+    check_overwriting(path, ours, force=force)
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
@@ -61,7 +66,7 @@ def write_file(path: Path, text: str, *, as_json: bool) -> None:
     if as_json:
         show_json({"written": str(path)})
     else:
-        typer.echo(f"written to {path}")
+        click.echo(f"written to {path}")
 
 
 @contextmanager

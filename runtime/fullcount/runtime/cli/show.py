@@ -5,27 +5,27 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import click
 
-from fullcount.runtime.cli.options import AsJson, PlanId
+from fullcount.runtime.cli import options
 
 
-def show(
-    plan: PlanId,
-    all_rows: Annotated[bool, typer.Option("--all", help="Every row, not only the riskiest.")] = False,
-    undecided: Annotated[bool, typer.Option("--undecided", help="The objects that could not be decided.")] = False,
-    html: Annotated[Path | None, typer.Option("--html", help="Write the review as one offline file.")] = None,
-    csv: Annotated[bool, typer.Option("--csv", help="Print the rows as CSV.")] = False,
-    as_json: AsJson = False,
-) -> None:
-    """Show a plan: verdict, evidence, caps, rows, near misses, undecided, digest."""
+@options.command()
+@options.plan_id
+@click.option("--all", "all_rows", is_flag=True, help="Every row, not only the riskiest.")
+@click.option("--undecided", is_flag=True, help="The objects that could not be decided.")
+@click.option("--html", type=options.PATH, help="Write the review as one offline file.")
+@options.force
+@click.option("--csv", is_flag=True, help="Print the rows as CSV.")
+@options.as_json
+def show(plan: str, all_rows: bool, undecided: bool, html: Path | None, force: bool, csv: bool, as_json: bool) -> None:
+    """Show a plan as its reviewer needs it. Verdict, evidence, caps, rows, near misses, undecided, digest."""
     from fullcount.runtime.cli import screen
     from fullcount.runtime.cli.reports import review_status, stored_plan_report
-    from fullcount.runtime.cli.session import session
+    from fullcount.runtime.cli.session import reading_session
 
-    with session() as here:
+    with reading_session() as here:
         stored = here.store.load_plan(plan)
         approval = here.engine.approval_status(stored)
         resumes_at = here.engine.resumes_at(stored)
@@ -33,12 +33,13 @@ def show(
         from fullcount.compiler.document import workflow_from_document
         from fullcount.compiler.graph_render import to_svg
         from fullcount.runtime.engine import graph_of, proposal_of
-        from fullcount.runtime.plan.html import render_html
+        from fullcount.runtime.plan.html import is_page, render_html
 
         workflow = workflow_from_document(stored.document.program)
         picture = to_svg(graph_of(workflow, proposal_of(workflow, stored.document.proposal)))
         status = replace(review_status(stored, approval, here.person), resumes_at=resumes_at)
-        screen.write_file(html, render_html(stored.document, status, graph_svg=picture), as_json=as_json)
+        page = render_html(stored.document, status, graph_svg=picture)
+        screen.write_file(html, page, ours=is_page, force=force, as_json=as_json)
     elif as_json:
         until = None if resumes_at is None else resumes_at.isoformat()
         screen.show_json({"state": stored.state, "resumes_at": until, "plan": stored.document.model_dump(mode="json")})

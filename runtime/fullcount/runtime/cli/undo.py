@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-import typer
+import click
 
-from fullcount.runtime.cli.options import AsJson, PlanId
+from fullcount.runtime.cli import options
 
 
-def undo(plan: PlanId, as_json: AsJson = False) -> None:
-    """Take back what a plan did, object by object, and leave alone what was changed since."""
+@options.command()
+@options.plan_id
+@options.as_json
+def undo(plan: str, as_json: bool) -> None:
+    """Take back what a plan did, object by object. What was changed since is left alone."""
     from fullcount.runtime.cli.acting import run_to_its_end
     from fullcount.runtime.cli.reports import undo_report
     from fullcount.runtime.cli.screen import show, show_json
@@ -20,7 +23,7 @@ def undo(plan: PlanId, as_json: AsJson = False) -> None:
     if as_json:
         from fullcount.runtime.cli.acting import end_document
 
-        show_json(end_document(end))
+        show_json(end_document(end, "undo"))
     else:
         show(undo_report(end, head))
-    raise typer.Exit(int(end.exit))
+    raise click.exceptions.Exit(int(end.exit))

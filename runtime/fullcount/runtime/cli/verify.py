@@ -3,35 +3,37 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
-from fullcount.runtime.cli.options import AsJson
+from fullcount.runtime.cli import options
 
 if TYPE_CHECKING:
     from fullcount.runtime.journal.entry import Head
 
 
-def verify(
-    anchor: Annotated[
-        str | None, typer.Option("--anchor", help="A head noted elsewhere, ENTRY:HASH, that the journal must contain.")
-    ] = None,
-    snapshots: Annotated[bool, typer.Option(help="Check the stored rows against their digests as well.")] = True,
-    export: Annotated[Path | None, typer.Option("--export", help="Write the journal as JSON lines.")] = None,
-    as_json: AsJson = False,
-) -> None:
-    """Check the journal's chain, plans, approvals, acts and sums."""
+@options.command()
+@click.option("--anchor", metavar="ENTRY:HASH", help="A head noted elsewhere, that the journal must contain.")
+@click.option("--snapshots/--no-snapshots", default=True, help="Check the stored rows against their digests as well.")
+@click.option("--export", type=options.PATH, help="Write the journal as JSON lines.")
+@options.force
+@options.as_json
+def verify(anchor: str | None, snapshots: bool, export: Path | None, force: bool, as_json: bool) -> None:
+    """Check that the record holds. The journal's chain, plans, approvals, acts and sums."""
     from fullcount.runtime.cli.layout import wrapped
+    from fullcount.runtime.cli.overwriting import check_overwriting
     from fullcount.runtime.cli.screen import show_json
-    from fullcount.runtime.cli.session import session
-    from fullcount.runtime.journal.export import export_jsonl
+    from fullcount.runtime.cli.session import reading_session
+    from fullcount.runtime.journal.export import export_jsonl, is_export
     from fullcount.runtime.journal.verify import verify as verify_store
     from fullcount.runtime.text import plain
     from fullcount.runtime.workflow_files import UsageError
 
+    if export is not None:
+        check_overwriting(export, is_export, force=force)
     noted = None if anchor is None else read_anchor(anchor)
-    with session() as here:
+    with reading_session() as here:
         report = verify_store(here.store, here.engine.snapshots if snapshots else None, anchor=noted)
         if export is not None:
             try:
@@ -54,21 +56,21 @@ def verify(
         )
     elif report.ok:
         checked = ", ".join(f"{number:,} {kind.replace('_', ' ')}" for kind, number in report.checked.items() if number)
-        typer.echo(f"VERIFIED  {report.entries:,} entries, every hash, link, plan, approval, act and sum holds")
-        typer.echo(wrapped("  compared  ", checked))
+        click.echo(f"VERIFIED  {report.entries:,} entries, every hash, link, plan, approval, act and sum holds")
+        click.echo(wrapped("  compared  ", checked))
         for note in report.notes:
-            typer.echo(wrapped("  note      ", plain(note)))
-        typer.echo(f"  head      {report.head.seq}:{report.head.hash}")
+            click.echo(wrapped("  note      ", plain(note)))
+        click.echo(f"  head      {report.head.seq}:{report.head.hash}")
     else:
-        typer.echo(f"DOES NOT VERIFY  {len(report.problems):,} problem{'s' if len(report.problems) > 1 else ''}")
+        click.echo(f"DOES NOT VERIFY  {len(report.problems):,} problem{'s' if len(report.problems) > 1 else ''}")
         for problem in report.problems[:20]:
-            typer.echo(wrapped(f"  {problem.about:<10} ", plain(str(problem))))
+            click.echo(wrapped(f"  {problem.about:<10} ", plain(str(problem))))
         if len(report.problems) > 20:
-            typer.echo(f"  …          {len(report.problems) - 20:,} more   fullcount verify --json")
-        typer.echo(
+            click.echo(f"  …          {len(report.problems) - 20:,} more   fullcount verify --json")
+        click.echo(
             wrapped("  = why: ", "something changed the record after it was written; do not rely on what it says")
         )
-    raise typer.Exit(int(report.exit))
+    raise click.exceptions.Exit(int(report.exit))
 
 
 def read_anchor(text: str) -> Head:

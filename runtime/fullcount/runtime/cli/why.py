@@ -5,37 +5,43 @@ Both answer the same question, each as a person comes to ask it; what became of 
 
 from __future__ import annotations
 
-from typing import Annotated
+import click
 
-import typer
+from fullcount.runtime.cli import options
 
-from fullcount.runtime.cli.options import AsJson, PlanId
-
-ObjectKey = Annotated[
-    str, typer.Argument(metavar="OBJECT", help="The key of an object; a JSON list if the key has several fields.")
-]
+object_key = click.argument(
+    "key", metavar="OBJECT", help="The key of an object; a JSON list if the key has several fields."
+)
 
 
-def why(plan: PlanId, key: ObjectKey, as_json: AsJson = False) -> None:
-    """Explain why a plan selects an object, and what would flip that."""
+@options.command()
+@options.plan_id
+@object_key
+@options.as_json
+def why(plan: str, key: str, as_json: bool) -> None:
+    """Explain why a plan selects an object. Says what would flip that."""
     _explain(plan, key, as_json=as_json)
 
 
-def why_not(plan: PlanId, key: ObjectKey, as_json: AsJson = False) -> None:
-    """Explain why a plan does not select an object, and what would flip that."""
+@options.command("why-not")
+@options.plan_id
+@object_key
+@options.as_json
+def why_not(plan: str, key: str, as_json: bool) -> None:
+    """Explain why a plan does not select an object. Says what would flip that."""
     _explain(plan, key, as_json=as_json)
 
 
 def _explain(plan: str, key: str, *, as_json: bool) -> None:
     from fullcount.runtime.cli.screen import show_json
-    from fullcount.runtime.cli.session import session
+    from fullcount.runtime.cli.session import reading_session
     from fullcount.runtime.understand.explain import explain
     from fullcount.runtime.understand.explain_text import explanation_json, explanation_lines
 
-    with session() as here:
+    with reading_session() as here:
         stored = here.store.load_plan(plan)
-        found = explain(stored.document, here.engine.snapshots, key, here.workspace.exemptions)
+        found = explain(stored.document, here.engine.snapshots, key, here.engine.exemptions)
     if as_json:
         show_json(explanation_json(found))
     else:
-        typer.echo("\n".join(explanation_lines(found)))
+        click.echo("\n".join(explanation_lines(found)))

@@ -222,7 +222,8 @@ class _Whole:
                 "visibility": "restricted" if "restricted" in seen else "all" if seen == {"all"} else "unknown",
                 "consistency": weakest if len(answered) > 0 else Consistency.UNSTABLE,
                 "snapshot_token": None,
-                "started_at": self.started_at,
+                # as old as the oldest of them: a part may speak of an instant before it was read
+                "started_at": min((self.started_at, *(scope.started_at for scope in scopes))),
                 "finished_at": self.started_at if self.finished_at is None else self.finished_at,
                 "parts": tuple(
                     PartRead(

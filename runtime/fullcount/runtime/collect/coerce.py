@@ -7,7 +7,7 @@ the reference does cell by cell, and gives way to the reference for a column in 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
@@ -65,6 +65,12 @@ class Column:
     example: str = ""
     """Why the first refused value was refused."""
 
+    def failed(self) -> Iterator[int]:
+        """Yield the rows of which the field could not be taken."""
+        for row, code in enumerate(self.states.to_pylist()):
+            if code == CODE[FieldState.SOURCE_FAILED]:
+                yield row
+
 
 def arrow_type(type_: Type) -> pa.DataType:
     """Return the type of a value column in a snapshot."""
@@ -116,6 +122,19 @@ def coerce_column(
     # what was given as present may have been refused by its type: there the column's own code holds
     merged = kernel.if_else(kernel.equal(given, CODE[FieldState.PRESENT]), column.states, given)
     return Column(column.values, merged, refused + column.refused, example or column.example)
+
+
+def always_there(field_type: FieldType, column: Column) -> Column:
+    """Return the column with the declaration kept: a field that is not `?` has a value, or nothing is known of it."""
+    if field_type.optional or column.values.null_count == 0:
+        return column
+    absent = kernel.equal(column.states, CODE[FieldState.ABSENT])
+    missing = kernel.sum(absent).as_py()
+    if missing == 0:
+        return column
+    states = kernel.if_else(absent, pa.scalar(CODE[FieldState.SOURCE_FAILED], STATE), column.states)
+    why = f"expected {field_type.type}, found no value (declare it `{field_type.type}?` if it may have none)"
+    return Column(column.values, states, column.refused + missing, column.example or why)
 
 
 def _settle(raw: object, state: FieldState | None) -> FieldState:

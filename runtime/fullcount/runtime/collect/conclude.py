@@ -14,7 +14,7 @@ from typing import Literal
 
 from fullcount.compiler import program
 from fullcount.compiler.claims import Consistency
-from fullcount.runtime.collect.intake import Intake
+from fullcount.runtime.collect.intake import Intake, Refusals
 from fullcount.runtime.collect.order import Duplicates
 from fullcount.runtime.collect.ways import Account
 from fullcount.runtime.collect.writer import Written
@@ -50,12 +50,18 @@ class Course:
     ran_out: bool = False
     """The source stopped giving pages without saying that it was at its end."""
     total: Total | None = None
+    total_moved: bool = False
+    """An exact total was another one on another page."""
+    confirmed: bool = False
+    """A pass before this one returned the very same rows."""
     finished_at: datetime | None = None
     seconds: float = 0.0
 
     def opened(self, info: ScanInfo) -> None:
         """Note what holds for the whole scan."""
         self.info = info
+        if info.as_of is not None and info.as_of < self.started_at:
+            self.started_at = info.as_of  # its age counts from the state that it shows, not from when it was fetched
         for reason in info.reasons:
             self.account.reason(reason)
         self.account.warn(*info.warnings)
@@ -63,14 +69,27 @@ class Course:
     def page(self, page: Page) -> None:
         """Note what a page said besides its rows."""
         for reason in page.reasons:
-            self.account.reason(reason, page.continuation)
+            self.account.reason(reason, page.continuation, dead_end=page.dead_end)
         self.account.warn(*page.warnings)
         if page.total is None:
             return
         if self.total is not None and self.total.value != page.total.value:
             detail = f"the source's total changed from {self.total.value:,} to {page.total.value:,} during the read"
             self.account.warn(Notice(code=WarningCode.TOTAL_CHANGED, detail=detail))
+            self.total_moved = self.total_moved or (self.total.exact and page.total.exact)
         self.total = page.total
+
+    @property
+    def to_confirm(self) -> bool:
+        """Whether nothing stands against the read but that its pages may have shifted, as another pass can tell."""
+        ended = self.end_marker is not None and len(self.account.reasons) == 0
+        return ended and self.info is not None and self.info.confirm and self.info.consistency is Consistency.UNSTABLE
+
+    @property
+    def consistency(self) -> Consistency:
+        """How well the pages belong together."""
+        said = Consistency.UNSTABLE if self.info is None else self.info.consistency
+        return Consistency.INTERVAL if self.confirmed and said is Consistency.UNSTABLE else said
 
 
 def conclude(course: Course, intake: Intake, written: Written | None) -> Envelope:
@@ -100,8 +119,8 @@ def _judge(course: Course, info: ScanInfo, intake: Intake, written: Written) -> 
     """Note everything that speaks against completeness or has to be known."""
     account = course.account
     _judge_rows(account, info, intake)
-    _judge_duplicates(account, written.duplicates)
-    _judge_consistency(account, info)
+    _judge_duplicates(account, info, written.duplicates)
+    _judge_consistency(account, course)
     if info.visibility == "restricted":
         detail = "the source says that its reader can't see every object of the scope"
         if all(reason.code is not Reason.VISIBILITY_RESTRICTED for reason in account.reasons):
@@ -140,7 +159,7 @@ def _judge_rows(account: Account, info: ScanInfo, intake: Intake) -> None:
         )
 
 
-def _judge_duplicates(account: Account, duplicates: Duplicates) -> None:
+def _judge_duplicates(account: Account, info: ScanInfo, duplicates: Duplicates) -> None:
     if duplicates.contradicting > 0:
         keys = ", ".join(f"`{key}`" for key in duplicates.examples)
         account.reason(
@@ -154,13 +173,22 @@ def _judge_duplicates(account: Account, duplicates: Duplicates) -> None:
     if duplicates.identical > 0:
         detail = f"{counted(duplicates.identical, 'row')} returned more than once, and counted once"
         account.warn(Notice(code=WarningCode.DUPLICATE_ITEMS, detail=detail, data={"dropped": duplicates.identical}))
+        known = account.has(Reason.SNAPSHOT_CHANGED) or account.has(Reason.CURSOR_LOOP)
+        if info.shifts and not known:
+            detail = f"{detail}: rows moved between pages, and one that moved the other way is on none"
+            account.reason(Incompleteness(code=Reason.SNAPSHOT_CHANGED, detail=detail))
 
 
-def _judge_consistency(account: Account, info: ScanInfo) -> None:
-    if info.consistency is not Consistency.PINNED and not account.warned(WarningCode.NO_SNAPSHOT):
-        detail = f"the pages belong together as `{info.consistency}`, not to one instant"
+def _judge_consistency(account: Account, course: Course) -> None:
+    consistency = course.consistency
+    if consistency is not Consistency.PINNED and not account.warned(WarningCode.NO_SNAPSHOT):
+        detail = f"the pages belong together as `{consistency}`, not to one instant"
         account.warn(Notice(code=WarningCode.NO_SNAPSHOT, detail=detail))
-    if info.consistency is Consistency.UNSTABLE and all(r.code is not Reason.UNSTABLE_ORDER for r in account.reasons):
+    if course.total_moved and consistency is not Consistency.PINNED and not account.has(Reason.SNAPSHOT_CHANGED):
+        detail = "the source's exact total changed during the read, so the pages do not belong to one state"
+        account.reason(Incompleteness(code=Reason.SNAPSHOT_CHANGED, detail=detail))
+    settles = course.info is not None and course.info.confirm and len(account.reasons) > 0
+    if consistency is Consistency.UNSTABLE and not settles and not account.has(Reason.UNSTABLE_ORDER):
         detail = "the pages shift while they are read: an object that moves between two pages is returned by neither"
         account.reason(Incompleteness(code=Reason.UNSTABLE_ORDER, detail=detail))
 
@@ -176,7 +204,8 @@ def _judge_total(course: Course, info: ScanInfo, written: Written) -> None:
         account.warn(Notice(code=WarningCode.TOTAL_ESTIMATED, detail=detail, data={"total": total.value}))
         return
     collected = written.rows if info.scope_pushed_down else written.keys_read
-    if collected != total.value:
+    # what is known to be missing for another cause is missing from the count as well: one code per cause (R4)
+    if collected != total.value and len(account.reasons) == 0:
         account.reason(
             Incompleteness(
                 code=Reason.COUNT_MISMATCH,
@@ -206,7 +235,7 @@ def _scope(course: Course, finished_at: datetime) -> Scope:
         filter_pushed_down=info is not None and info.scope_pushed_down,
         identity=dict(course.identity),
         visibility="unknown" if info is None else _visibility(info.visibility),
-        consistency=Consistency.UNSTABLE if info is None else info.consistency,
+        consistency=course.consistency,
         snapshot_token=None if info is None else info.snapshot_token,
         started_at=course.started_at,
         finished_at=finished_at,
@@ -237,12 +266,21 @@ def _work(course: Course, intake: Intake, written: Written | None) -> Work:
     )
 
 
+def _refusal(found: Refusals) -> str:
+    """Return why values were refused, with the objects whose they were as far as they are named."""
+    if found.count == 0:
+        return ""
+    named = ", ".join(f"`{key}`" for key in found.keys)
+    rest = found.count - len(found.keys)
+    return f"{found.example}; in {named}{f' and {rest:,} more' if rest > 0 else ''}"
+
+
 def _fields(intake: Intake, written: Written) -> dict[str, FieldSummary]:
     return {
         name: FieldSummary(
             states=dict(states),
             refused=intake.tally.refused[name].count,
-            refusal=intake.tally.refused[name].example,
+            refusal=_refusal(intake.tally.refused[name]),
         )
         for name, states in written.states.items()
     }

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from itertools import islice
 from types import TracebackType
 from typing import Self
 
@@ -21,11 +22,14 @@ from fullcount.compiler import ir, program
 from fullcount.compiler.catalog import Resource
 from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.types import FieldType
-from fullcount.runtime.collect.coerce import coerce_column, kernel
+from fullcount.compiler.values import FieldState
+from fullcount.runtime import format as fmt
+from fullcount.runtime.collect.coerce import always_there, coerce_column, kernel
 from fullcount.runtime.collect.scope import Sieve
 from fullcount.runtime.collect.snapshots import SnapshotStore
 from fullcount.runtime.collect.writer import GROUP_ROWS, Written
 from fullcount.runtime.connectors.base import Page
+from fullcount.runtime.text import shown_bytes
 
 NO_PART: Mapping[str, str] = {}
 """The rows of a source that is not split."""
@@ -35,12 +39,17 @@ class MalformedPageError(Exception):
     """A page is not of the contract's shape. The text says in which way."""
 
 
+NAMED = 3
+"""How many objects are named that a field could not be taken of."""
+
+
 @dataclass(slots=True)
 class Refusals:
-    """Values of one field that were not of its declared type."""
+    """Values of one field that were not of its declared type; `keys` are those of the first."""
 
     count: int = 0
     example: str = ""
+    keys: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -148,13 +157,23 @@ class Intake:
         self._check_shape(page)
         arrays = []
         for name, field_type in self._fields.items():
-            column = coerce_column(field_type, page.columns[name], page.states.get(name))
+            given = page.states.get(name)
+            column = coerce_column(field_type, page.columns[name], given)
+            if name not in self._key:  # a row without a key is left out, and told of by itself
+                column = always_there(field_type, column)
             if column.refused > 0:
                 refusals = self.tally.refused[name]
                 refusals.count += column.refused
                 refusals.example = refusals.example or column.example
+                failed = (row for row in column.failed() if given is None or given[row] is not FieldState.SOURCE_FAILED)
+                refusals.keys += [self._named(page, row) for row in islice(failed, NAMED - len(refusals.keys))]
             arrays += [column.values, column.states]
-        return self._with_key(pa.Table.from_arrays(arrays, schema=self._writer.schema))
+        return self._with_key(pa.Table.from_arrays(arrays, schema=self._writer.schema), page)
+
+    def _named(self, page: Page, row: int) -> str:
+        """Return the key of a row as it came, for people."""
+        parts = [page.columns[name][row] for name in self._key]
+        return fmt.key([shown_bytes(part) if isinstance(part, bytes) else part for part in parts], 60)
 
     def _of_part(self, page: Page) -> Page:
         """Return a page with the fields that name the part."""
@@ -177,7 +196,7 @@ class Intake:
                     msg = f"a page of {page.rows:,} rows has {len(part):,} entries for the field `{name}`"
                     raise MalformedPageError(msg)
 
-    def _with_key(self, table: pa.Table) -> pa.Table:
+    def _with_key(self, table: pa.Table, page: Page) -> pa.Table:
         """Leave out rows that nothing can name, and count them."""
         columns = [table.column(name) for name in self._key]
         if all(column.null_count == 0 for column in columns):
@@ -186,9 +205,10 @@ class Intake:
         kept: pa.Table = table.filter(usable)
         self.tally.bad_keys += table.num_rows - kept.num_rows
         if self.tally.bad_key == "":
+            row = usable.to_pylist().index(False)
             self.tally.bad_key = next(
-                f"`{name}`: {self.tally.refused[name].example or 'no value'}"
+                f"`{name}`: {self.tally.refused[name].example or 'no value'}, such as `{self._named(page, row)}`"
                 for name, column in zip(self._key, columns, strict=True)
-                if column.null_count > 0
+                if not column[row].is_valid
             )
         return kept

@@ -2,7 +2,8 @@
 
 It goes on at a short page and at an empty one, and ends well only at an affirmative end of the connector's contract.
 Whatever else stops it, our own limits included, is a reason in the envelope, and what was read so far is kept as a
-partial answer. It never raises for what a source does, never restarts on its own, and never merges two attempts.
+partial answer. It never raises for what a source does, never restarts a read that failed, and never merges two
+attempts: where pages may shift, whole passes are compared with each other until two in a row are equal.
 """
 
 from __future__ import annotations
@@ -35,6 +36,9 @@ __all__ = ["Budget", "Progress", "collect"]
 
 T = TypeVar("T")
 
+PASSES = 3
+"""How often a source whose pages may shift is read at most: until two passes in a row return the same rows (R15)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Part:
@@ -66,13 +70,26 @@ async def collect(
     raised, and so are cancellation and interruption; then no snapshot is left behind.
     """
     fields = fields_to_read(inventory, resource)
-    course = Course(inventory, started_at=clock(), deadline=deadline_of(budget, inventory))
     question = _question(inventory, resource, fields, bindings, part.values)
-    with Intake(inventory, fields, bindings, snapshots, part.values) as intake:
-        reading = _Reading(reader, question, budget, course, intake, progress)
-        await reading.run(budget.monotonic() if part.since is None else part.since)
-        course.finished_at, course.seconds = clock(), reading.elapsed
-        return conclude(course, intake, None if course.pages == 0 else await intake.finish())
+    started_at, retries, before = clock(), 0, None
+    begun = budget.monotonic() if part.since is None else part.since
+    for number in range(1, PASSES + 1):
+        course = Course(inventory, started_at=started_at, deadline=deadline_of(budget, inventory), retries=retries)
+        with Intake(inventory, fields, bindings, snapshots, part.values) as intake:
+            reading = _Reading(reader, question, budget, course, intake, progress, begun)
+            await reading.run()
+            course.finished_at, course.seconds = clock(), reading.elapsed
+            written = None if course.pages == 0 else await intake.finish()
+            if written is None or not course.to_confirm:
+                return conclude(course, intake, written)
+            course.confirmed = written.digest == before
+            if course.confirmed:
+                return conclude(course, intake, written)
+            if number == PASSES:
+                course.account.reason(Incompleteness(code=Reason.SNAPSHOT_CHANGED, detail=_NEVER_EQUAL))
+                return conclude(course, intake, written)
+            retries, before = course.retries, written.digest
+    raise AssertionError(_NEVER_EQUAL)
 
 
 def _question(
@@ -99,9 +116,9 @@ def deadline_of(budget: Budget, inventory: program.Inventory) -> float | None:
 class _Stop(Exception):  # noqa: N818 - the end of a loop, not an error
     """The read can't go on. What was read stays."""
 
-    def __init__(self, reason: Incompleteness, way: Continuation | None = None) -> None:
+    def __init__(self, reason: Incompleteness, way: Continuation | None = None, *, more: bool = False) -> None:
         super().__init__(reason.code)
-        self.reason, self.way = reason, way
+        self.reason, self.way, self.more = reason, way, more
 
 
 @dataclass(slots=True)
@@ -114,12 +131,13 @@ class _Reading:
     course: Course
     intake: Intake
     progress: Callable[[Progress], None] | None
+    begun: float
     _cursors: set[bytes] = field(default_factory=set)
-    _begun: float = 0.0
+    _pending: tuple[Incompleteness, ...] = ()
+    """What is missing as long as the page behind the last one is not read."""
 
-    async def run(self, since: float) -> None:
-        """Read until the end, or until something stops the read; the deadline counts from `since`."""
-        self._begun = since
+    async def run(self) -> None:
+        """Read until the end, or until something stops the read."""
         try:
             self.course.identity = await self._asked(self.reader.identity)
             async with AsyncExitStack() as stack:
@@ -128,8 +146,13 @@ class _Reading:
                 await self._pages(scan)
         except _Stop as stop:
             self.account.reason(stop.reason, stop.way)
+            if stop.more:
+                self.account.reason(_MORE, stop.way)
         except SourceError as error:
             self._failed(error)
+        for reason in self._pending:
+            way = Continuation(way=Way.NEXT_CURSOR, preserves_snapshot=False, hint="read the next page")
+            self.account.reason(reason, way)
 
     @property
     def account(self) -> Account:
@@ -139,7 +162,7 @@ class _Reading:
     @property
     def elapsed(self) -> float:
         """Seconds since the read began."""
-        return self.budget.monotonic() - self._begun
+        return self.budget.monotonic() - self.begun
 
     async def _pages(self, scan: Scan) -> None:
         cursor: str | None = None
@@ -169,6 +192,7 @@ class _Reading:
             # a page arrived, whatever it was: from here on there is an answer, if only a partial one
             self.course.pages += 1
         self.course.page(page)
+        self._pending = page.unless_continued
         if self.progress is not None:
             total = None if self.course.total is None else self.course.total.value
             rows = self.intake.tally.rows_read
@@ -191,7 +215,8 @@ class _Reading:
                     detail=f"our own limit of {limit:,} {name} was reached before the source's end",
                     data={"limit": name, "value": limit, "pages": pages, "rows": rows},
                 )
-                raise _Stop(found, _next(cursor, f"raise the limit of {name} and read again"))
+                way = _next(cursor, f"raise the limit of {name} and read again")
+                raise _Stop(found, way, more=cursor is not None)
         if self._left() == 0:
             raise self._out_of_time()
 
@@ -255,6 +280,10 @@ def _next(cursor: str | None, hint: str) -> Continuation:
     return Continuation(way=way, cursor=cursor, preserves_snapshot=False, hint=hint)
 
 
+_NEVER_EQUAL = f"{PASSES} passes over pages that may shift, and no two in a row returned the same rows"
+_MORE = Incompleteness(
+    code=Reason.MORE_PAGES_AVAILABLE, detail="the source gave a cursor to a next page, which was not read"
+)
 _EMPTY_PAGE = "a page without rows, but with a cursor to a next one: the read went on"
 _UNPROVABLE = Incompleteness(
     code=Reason.COMPLETENESS_UNPROVABLE,

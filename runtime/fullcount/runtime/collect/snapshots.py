@@ -51,6 +51,17 @@ class SnapshotCorrupt(FullcountError):  # noqa: N818 - a state of the evidence
         )
 
 
+class SnapshotUnreadable(FullcountError):  # noqa: N818 - a state of the evidence
+    """The snapshot may be there, but this user may not look at it, so nothing can be said of it."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(
+            "FC749",
+            message,
+            help="ask its owner for the right to read it; `fullcount verify --no-snapshots` leaves the stored rows out",
+        )
+
+
 class SnapshotStore:
     """Content-addressed Parquet files under one folder."""
 
@@ -59,8 +70,15 @@ class SnapshotStore:
         self._checked: dict[str, tuple[int, int, int]] = {}
 
     def path(self, digest: str) -> Path:
-        """Return the file of `sha256:…`, checked. Raises `SnapshotMissing`, `SnapshotCorrupt`."""
+        """Return the file of `sha256:…`, checked. Raises `SnapshotMissing`, `SnapshotCorrupt`, `SnapshotUnreadable`."""
         path = self._place(digest)
+        try:
+            return self._checked_path(digest, path)
+        except OSError as error:
+            msg = f"snapshot `{path}` can't be read: {error.strerror}"
+            raise SnapshotUnreadable(msg) from error
+
+    def _checked_path(self, digest: str, path: Path) -> Path:
         try:
             stat = path.stat()
         except FileNotFoundError:

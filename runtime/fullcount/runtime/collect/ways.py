@@ -47,10 +47,14 @@ class Account:
     _reasons: list[tuple[Incompleteness, Continuation | None]] = field(default_factory=list)
     _warnings: list[Notice] = field(default_factory=list)
 
-    def reason(self, found: Incompleteness, way: Continuation | None = None) -> None:
-        """Note a reason once; `way` is what the source said of going on, None: the usual way."""
+    def reason(self, found: Incompleteness, way: Continuation | None = None, *, dead_end: bool = False) -> None:
+        """Note a reason once; `way` is what the source said of going on, None: the usual one; `dead_end`: none."""
         if all(found != noted for noted, _ in self._reasons):
-            self._reasons.append((found, usual_way(found) if way is None else way))
+            self._reasons.append((found, None if dead_end else usual_way(found) if way is None else way))
+
+    def has(self, code: Reason) -> bool:
+        """Whether a reason of this code was noted."""
+        return any(noted.code is code for noted, _ in self._reasons)
 
     def warn(self, *notices: Notice) -> None:
         """Note warnings, each once."""

@@ -14,8 +14,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel
 
@@ -71,6 +72,11 @@ class Page:
     reasons: tuple[Incompleteness, ...] = ()
     warnings: tuple[Notice, ...] = ()
     continuation: Continuation | None = None
+    """The way on for the reasons of this page; None: the usual one of each."""
+    dead_end: bool = False
+    """There is no way on for the reasons of this page: nothing but asking helps."""
+    unless_continued: tuple[Incompleteness, ...] = ()
+    """What is missing only as long as the next page is not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +90,12 @@ class ScanInfo:
     snapshot_token: str | None = None
     reasons: tuple[Incompleteness, ...] = ()
     warnings: tuple[Notice, ...] = ()
+    as_of: datetime | None = None
+    """The instant that the answer speaks of, where the source says that it is an earlier one than that of the read."""
+    confirm: bool = False
+    """The pages may shift, and the source can be read again: equal passes in a row raise `unstable` to `interval`."""
+    shifts: bool = False
+    """Paging by position: a row that is returned twice tells of another one that was returned by no page."""
 
 
 class Scan(Protocol):
@@ -166,6 +178,33 @@ class SourceReader(Protocol):
 
     async def close(self) -> None:
         """Release connections."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Collateral:
+    """What a write of one operation sets off at the source besides its one object, each as a phrase for people.
+
+    `known` are those that the source's configuration names; what is in `unknown` nobody has vouched for, and the actor
+    refuses the write (`COLLATERAL_CHANGE`).
+    """
+
+    unknown: tuple[str, ...] = ()
+    known: tuple[str, ...] = ()
+    way_on: str = ""
+    """What to do about the unknown ones."""
+
+
+@runtime_checkable
+class ForeseesCollateral(Protocol):
+    """A reader of a source where a write can set off more than itself: triggers and rules of a database.
+
+    A plan asks it, so that people see beforehand what the actor would refuse. Sources that have nothing of the kind
+    don't have it.
+    """
+
+    async def collateral(self, resource: Resource, operation: str) -> Collateral:
+        """Return what a write of this operation sets off. Raises `SourceError`."""
         ...
 
 

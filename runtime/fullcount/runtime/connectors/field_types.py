@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator
 
-from fullcount.compiler.types import SCALARS, FieldType, ListOf, MapOf
+from fullcount.compiler.types import SCALARS, FieldType, Kind, ListOf, MapOf, Scalar
 from fullcount.runtime.workspace.errors import SettingError, did_you_mean
 
 _SHAPE = re.compile(r"\s*(?:(list|map)\s*<\s*([a-z]+)\s*>|([a-z]+))\s*(\??)\s*")
@@ -29,6 +29,14 @@ def parse_field_type(text: Any) -> FieldType:
     item = SCALARS[name]
     whole = ListOf(item) if container == "list" else MapOf(item) if container == "map" else item
     return FieldType(whole, optional == "?")
+
+
+_IDENTIFYING = frozenset({Kind.TEXT, Kind.INT, Kind.BOOL, Kind.DATE, Kind.TIMESTAMP, Kind.DECIMAL})
+
+
+def can_identify(field: FieldType) -> bool:
+    """Whether a value of this type can tell one object from another."""
+    return isinstance(field.type, Scalar) and field.type.kind in _IDENTIFYING
 
 
 FieldTypeSetting = Annotated[Any, BeforeValidator(parse_field_type)]

@@ -13,8 +13,10 @@ from fullcount.runtime.connectors.base import Connector
 GROUP = "fullcount.connectors"
 
 _BUILT_IN = {
+    "declared": "fullcount.runtime.connectors.declared:CONNECTOR",
     "sql": "fullcount.runtime.connectors.sql:CONNECTOR",
     "git": "fullcount.runtime.connectors.git:CONNECTOR",
+    "http": "fullcount.runtime.connectors.http:CONNECTOR",
 }
 
 
@@ -24,6 +26,11 @@ class UnknownConnectorError(LookupError):
     def __init__(self, name: str, known: tuple[str, ...]) -> None:
         super().__init__(name)
         self.known = known
+
+
+def is_built_in(name: str) -> bool:
+    """Whether a connector comes with Fullcount."""
+    return name in _BUILT_IN
 
 
 def connector_named(name: str) -> Connector:

@@ -153,7 +153,7 @@ class FieldSummary(Wire):
     refused: int = 0
     """Values that were not of the declared type; they are among the `source_failed`."""
     refusal: str = ""
-    """Why the first of them was refused."""
+    """Why the first of them was refused, and of which objects they were."""
 
 
 class Envelope(Wire):

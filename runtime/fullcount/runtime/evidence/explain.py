@@ -187,7 +187,13 @@ _ACTS: dict[ActReason, str] = {
         "The target accepted the write and the object is still there, held by a finalizer or an operation that "
         "goes on. It counts as done only when it is gone."
     ),
-    _A.COLLATERAL_CHANGE: ("The write would also remove objects that nobody approved, so it was not done."),
+    _A.COLLATERAL_CHANGE: (
+        "The write would also remove or change objects that nobody approved, or set off a trigger or rule of the "
+        "database that may, so it is not done.\n\n"
+        "Rows that refer to the object: deal with them first, or let the database refuse (`ON DELETE RESTRICT`). A "
+        "trigger or rule: look at what it changes. If that is meant, name it in the configuration of the resource, as "
+        '`known_triggers = ["audit"]`; every plan then says that it runs.'
+    ),
 }
 
 

@@ -79,6 +79,11 @@ class HasApproval(Protocol):
         ...
 
     @property
+    def broken(self) -> str | None:
+        """Why an approval that was complete no longer holds."""
+        ...
+
+    @property
     def quorums(self) -> Sequence[QuorumCount]:
         """The quorums one by one."""
         ...
@@ -218,6 +223,9 @@ def _planned(requirement: Planned, evidence: Produced) -> tuple[Finding, ...]:
 def _approved(requirement: Approved, evidence: Produced, at: datetime) -> tuple[Finding, ...]:
     if not isinstance(evidence, HasApproval):
         return (_not_approved(f"nobody was asked about `{requirement.proposal}`", evidence),)
+    if evidence.broken is not None:
+        message = f"the approval of `{requirement.proposal}` no longer holds: {evidence.broken}"
+        return (Finding(code="FC779", message=message, ways_on=(_anew(evidence),)),)
     if not evidence.approved:
         return (_not_approved(f"`{requirement.proposal}` is not approved", evidence),)
     if evidence.expires_at is None or evidence.expires_at <= at:
@@ -244,6 +252,11 @@ def _approved(requirement: Approved, evidence: Produced, at: datetime) -> tuple[
     return ()
 
 
+def _anew(evidence: Produced) -> str:
+    plan = evidence.plan_id if isinstance(evidence, OfAPlan) else "PLAN"
+    return f"people who are in the role now approve it anew: `fullcount approve {plan}`"
+
+
 def _not_approved(message: str, evidence: Produced) -> Finding:
     plan = evidence.plan_id if isinstance(evidence, OfAPlan) else "PLAN"
-    return Finding(code="FC750", message=message, ways_on=(f"see who is missing   fullcount show {plan}",))
+    return Finding(code="FC707", message=message, ways_on=(f"see who is missing   fullcount show {plan}",))

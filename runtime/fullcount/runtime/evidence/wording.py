@@ -64,6 +64,17 @@ def title(envelope: Envelope) -> str:
     return f"`{envelope.inventory}` ({envelope.scope.source}.{envelope.scope.resource})"
 
 
+def unusable_fields(envelope: Envelope) -> list[str]:
+    """Return a sentence for each field that could not be taken of some rows: how many, why, of which objects."""
+    read = envelope.work.rows_read
+    return [
+        f"{found.refused:,} of {counted(read, 'row')} {'has' if found.refused == 1 else 'have'} no usable `{name}`:"
+        f" {found.refusal}"
+        for name, found in envelope.fields.items()
+        if found.refused > 0
+    ]
+
+
 def amount(envelope: Envelope) -> str:
     """Return what a reading amounts to: `partial, 1,000 of at least 4,212 rows`."""
     parts = envelope.scope.parts

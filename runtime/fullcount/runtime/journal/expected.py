@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from fullcount.runtime.journal.entry import Entry
-from fullcount.runtime.journal.payloads import ApprovedAutomatically
+from fullcount.runtime.journal.payloads import ApprovedAutomatically, Struck
 from fullcount.runtime.journal.report import About, Problem
 
 Key = tuple[Any, ...]
@@ -62,6 +62,8 @@ class State:
     """The plans of a workflow's proposal that are neither superseded nor applied."""
     authors: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """By plan."""
+    struck: dict[str, Struck] = field(default_factory=dict)
+    """How a plan came about that was made by striking rows from another, by plan."""
     rules: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     """The quorums by approval round."""
     automatic: dict[str, ApprovedAutomatically] = field(default_factory=dict)

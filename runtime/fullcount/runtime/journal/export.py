@@ -45,6 +45,12 @@ def verify_jsonl(lines: Iterable[str], *, anchor: Head | None = None) -> VerifyR
     return VerifyReport(entries=chain.head.seq, head=chain.head, problems=(*chain.problems, *unread))
 
 
+def is_export(beginning: str) -> bool:
+    """Whether a file that begins like this is an exported journal: its first line says so."""
+    line, end, _ = beginning.partition("\n")
+    return end == "\n" and _entry(line) is not None
+
+
 def _line(entry: Entry) -> str:
     """Return an entry as it is kept, right or wrong. The payload is canonical, and so are names in this order."""
     kind, run_id, prev, digest = (

@@ -93,6 +93,18 @@ class Planned(Payload):
     voids: tuple[str, ...]
 
 
+class Struck(Payload):
+    """The plan was made by striking rows from another one: `keys` are theirs, as the plan writes them."""
+
+    KIND = "struck"
+    plan_id: str
+    of: str
+    digest: str
+    keys: tuple[tuple[Any, ...], ...]
+    by: Who
+    because: str | None
+
+
 class QuorumRule(Wire):
     """So many people of a role."""
 
@@ -323,6 +335,7 @@ PAYLOADS: Final[dict[str, type[Payload]]] = {
         EnvelopeKept,
         CertificateKept,
         Planned,
+        Struck,
         ApprovalOpened,
         Approved,
         ApprovalComplete,

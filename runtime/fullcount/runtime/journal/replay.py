@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from fullcount.runtime.journal import replay_acts, replay_approvals, replay_canaries
+from fullcount.runtime.journal import replay_acts, replay_approvals, replay_canaries, strikes
 from fullcount.runtime.journal.entry import Entry, canonical_text
 from fullcount.runtime.journal.expected import HALT, State
 from fullcount.runtime.journal.payloads import (
@@ -34,6 +34,7 @@ from fullcount.runtime.journal.payloads import (
     RunFinished,
     SlotFinished,
     SlotTaken,
+    Struck,
 )
 from fullcount.runtime.journal.report import About
 
@@ -148,6 +149,7 @@ _HANDLERS: Final[dict[type[Any], Callable[[State, Entry, Any], None]]] = {
     EnvelopeKept: _envelope,
     CertificateKept: _certificate,
     Planned: replay_approvals.planned,
+    Struck: strikes.struck,
     ApprovalOpened: replay_approvals.opened,
     Approved: replay_approvals.approved,
     ApprovalComplete: replay_approvals.complete,

@@ -24,6 +24,7 @@ from fullcount.runtime.journal.entry import Entry, Head, canonical_text, read_ca
 from fullcount.runtime.journal.expected import Expected, State
 from fullcount.runtime.journal.replay import replay
 from fullcount.runtime.journal.report import About, Problem, VerifyReport
+from fullcount.runtime.journal.strikes import strike_wrong
 from fullcount.runtime.plan.document import PlanDocument
 from fullcount.runtime.store import plans, tables
 from fullcount.runtime.store.errors import StoreError
@@ -78,6 +79,12 @@ def _plan_documents(state: State, session: Session) -> None:
         except StoreError as error:
             state.problems.append(Problem(About.PLAN, row.seq, error.message))
             continue
+        try:
+            what = strike_wrong(document, state.struck.get(plan_id), lambda of: plans.load(session, of, now=0).document)
+        except StoreError:
+            what = None  # the plan that it was struck from is damaged, which is said of that one
+        if what is not None:
+            state.problems.append(Problem(About.PLAN, row.seq, what))
         if plans.makers(document) != state.authors.get(plan_id):
             state.problems.append(Problem(About.PLAN, row.seq, f"the plan `{plan_id}` names other authors"))
         _canary(state, row, document)

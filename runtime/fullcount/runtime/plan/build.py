@@ -7,10 +7,10 @@ and never take a part that was not handed to it as empty.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any
 
 from fullcount.compiler import program
 from fullcount.compiler.document import program_digest, workflow_to_document
@@ -20,15 +20,18 @@ from fullcount.compiler.lower.sql_frame import Relation
 from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.types import FieldType, Type
 from fullcount.compiler.values import Value
+from fullcount.dsl.source import Source
 from fullcount.runtime import format as fmt
 from fullcount.runtime.collect.snapshots import SnapshotStore
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.plan import tables
+from fullcount.runtime.plan.assumed import count_assumed, findings
 from fullcount.runtime.plan.caps import caps_for
 from fullcount.runtime.plan.cells import cell_to_doc, exact_duration, instant, to_json
 from fullcount.runtime.plan.digest import check_sums, sealed
 from fullcount.runtime.plan.document import (
     CertificateDoc,
+    ExpectationDoc,
     FloorDoc,
     KeptGroup,
     ListUse,
@@ -41,17 +44,16 @@ from fullcount.runtime.plan.document import (
     Sums,
     UndecidedRow,
 )
-from fullcount.runtime.plan.errors import PlanError, SumsError
+from fullcount.runtime.plan.errors import PlanError, SumsError, UnborneError
 from fullcount.runtime.plan.evaluate import Candidate, Counts, Evaluation, perhaps_protected_by, protected_by
 from fullcount.runtime.plan.exempt import exemptions_of, unused_notes
 from fullcount.runtime.plan.lists import exemption_uses, file_uses
 from fullcount.runtime.plan.phrase import call_phrase, phrase
 from fullcount.runtime.plan.risk import Assessor
 from fullcount.runtime.plan.sensitivity import sensitivity
+from fullcount.runtime.plan.spelling import one_key_twice
+from fullcount.runtime.plan.strike import struck_reasons
 from fullcount.runtime.workspace.exemptions import Exemption
-
-SPILL: Final = ".work"
-"""The folder under the snapshots in which a session may spill."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +81,17 @@ class PlanInputs:
     measurements: Mapping[str, Measurement] = field(default_factory=dict)
     exemption_places: Mapping[str, str] = field(default_factory=dict)
     """Where the exemption lists stand, for people."""
+    notes: Sequence[str] = ()
+    """What reviewers must know besides: said first among the notes."""
+    sources: Mapping[str, Source] = field(default_factory=dict)
 
 
 def build_plan(inputs: PlanInputs) -> PlanDocument:
-    """Return the plan. Raises `PlanError`; `SumsError` (FC910) when an object was lost or counted twice."""
+    """Return the plan.
+
+    Raises `PlanError`; `UnborneError` when the data does not bear out what the rule takes for granted; `SumsError`
+    (FC910) when an object was lost or counted twice.
+    """
     workflow, proposal, bindings = inputs.workflow, inputs.proposal, inputs.bindings
     now = instant(bindings.now)
     if now is None:
@@ -90,8 +99,13 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
     exempt = exemptions_of(workflow, proposal, inputs.exemptions, now.date())
     relations = relations_of(workflow, proposal, inputs.envelopes, inputs.snapshots)
     _fits(inputs)
-    with tables.session(inputs.snapshots.root / SPILL) as connection:
+    with tables.session(inputs.snapshots.root / tables.SPILL) as connection:
         evaluation = Evaluation(connection, workflow, proposal, relations, bindings, exempt.holding)
+        assumed = count_assumed(connection, workflow, proposal, relations, bindings)
+        doubled = one_key_twice(connection, workflow, relations)
+        unborne = (*doubled, *findings(assumed, f"propose:{proposal.name}", inputs.sources))
+        if len(unborne) > 0:
+            raise UnborneError(unborne)
         counts = evaluation.counts()
         rows, without_call = _rows(inputs, evaluation)
         undecided = [_undecided_row(inputs, item.key, item.missing) for item in evaluation.undecided()]
@@ -106,7 +120,7 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
         floors, picks = evaluation.floors(), evaluation.picks()
         near = sensitivity(evaluation, proposal, bindings, counts.candidates)
         unused = evaluation.unused()
-        notes = (*exempt.notes, *unused_notes(unused))
+        notes = (*inputs.notes, *_recreation(inputs), *exempt.notes, *unused_notes(unused))
     lists = exemption_uses(
         workflow,
         proposal,
@@ -117,7 +131,9 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
         unused=unused,
     )
     lists += file_uses(workflow, proposal)
-    return _document(inputs, now, counts, rows, (*undecided, *without_call), kept, floors, picks, lists, near, notes)
+    expected = assumed.expectations()
+    open_ = (*undecided, *without_call)
+    return _document(inputs, now, counts, rows, open_, kept, floors, picks, lists, expected, near, notes)
 
 
 def relations_of(
@@ -182,6 +198,7 @@ def _rows(inputs: PlanInputs, evaluation: Evaluation) -> tuple[tuple[PlanRow, ..
         inputs.bindings,
         reversible=call is None or call.reversible,
         seen=None if previous is None else frozenset(_hashable(row.key) for row in previous.rows),
+        struck={} if previous is None else {_hashable(key): why for key, why in struck_reasons(previous).items()},
     )
     rows: list[PlanRow] = []
     without_call: list[UndecidedRow] = []
@@ -237,6 +254,18 @@ def _undecided_row(inputs: PlanInputs, key: Sequence[Value], missing: tuple[str,
     return UndecidedRow(key=_key_json(inputs, key), missing=missing)
 
 
+def _recreation(inputs: PlanInputs) -> tuple[str, ...]:
+    """Say what nobody can find out at the act: whether an object is still the one that was approved."""
+    inventory = inputs.workflow.inventories[inputs.proposal.inventory]
+    if inputs.act is None or inventory.incarnation is not None:
+        return ()
+    note = (
+        f"recreated objects can't be told apart: `{inventory.name}` has no `incarnation`, so one made anew under the "
+        "same key is acted on if the rule holds for it"
+    )
+    return (note,)
+
+
 # -- the document -----------------------------------------------------------------------------------------------------
 
 
@@ -250,6 +279,7 @@ def _document(
     floors: tuple[FloorDoc, ...],
     picks: tuple[PickDoc, ...],
     lists: tuple[ListUse, ...],
+    expected: tuple[ExpectationDoc, ...],
     near: tuple[Any, ...],
     notes: tuple[str, ...],
 ) -> PlanDocument:
@@ -271,6 +301,7 @@ def _document(
             f"the certificate of `{proposal.inventory}` is over {certificates[0].rows} rows,"
             f" its snapshot has {counts.read}"
         )
+    parameters = {param.name: _parameter(inputs.bindings.params, param.name, param.type) for param in workflow.params}
     doc = sealed(
         PlanDocument(
             plan_id=inputs.plan_id,
@@ -286,9 +317,7 @@ def _document(
             bounded=proposal.bounded,
             program_digest=program_digest(workflow),
             program=workflow_to_document(workflow),
-            parameters={
-                param.name: _parameter(inputs.bindings.params, param.name, param.type) for param in workflow.params
-            },
+            parameters=parameters,
             engine_version=inputs.engine_version,
             connector_versions=dict(inputs.connector_versions),
             target={source: dict(facts_) for source, facts_ in inputs.target.items()},
@@ -312,8 +341,9 @@ def _document(
             floors=floors,
             picks=picks,
             lists=lists,
+            expectations=expected,
             sensitivity=near,
-            since=_since(inputs.previous, rows),
+            since=_since(inputs.previous, rows, parameters, proposal.where_text),
             notes=notes,
             merkle_root="",
             digest="",
@@ -345,7 +375,9 @@ def _parameter(params: Mapping[str, Value], name: str, of: Type) -> Any:
     return to_json(params[name], of)
 
 
-def _since(previous: PlanDocument | None, rows: Sequence[PlanRow]) -> Since | None:
+def _since(
+    previous: PlanDocument | None, rows: Sequence[PlanRow], parameters: Mapping[str, Any], rule: str
+) -> Since | None:
     if previous is None:
         return None
     before = {_hashable(row.key) for row in previous.rows}
@@ -355,7 +387,20 @@ def _since(previous: PlanDocument | None, rows: Sequence[PlanRow]) -> Since | No
         created_at=previous.created_at,
         new=len(after - before),
         gone=len(before - after),
+        differs=tuple(_differs(previous, parameters, rule)),
     )
+
+
+def _differs(previous: PlanDocument, parameters: Mapping[str, Any], rule: str) -> Iterator[str]:
+    """Return how the question of the plan before was another one."""
+    then = previous.parameters
+    for name in sorted({*then, *parameters}):
+        if name not in then:
+            yield f"without {name}"
+        elif name not in parameters or then[name] != parameters[name]:
+            yield f"{name} was {fmt.parameter(then[name])}"
+    if previous.rule != rule:
+        yield "the rule was another"
 
 
 def _act(act: program.Act, approval: program.Approval | None) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from typing import Any
 from fullcount.compiler.values import FieldState
 from fullcount.runtime.plan.document import CellDoc, PlanDocument, PlanRow
 from fullcount.runtime.plan.summary import RISKS
-from fullcount.runtime.text import formula_safe, plain
+from fullcount.runtime.text import escaped, formula_safe, plain
 
 
 def render_csv(doc: PlanDocument) -> str:
@@ -31,19 +31,19 @@ def csv_lines(doc: PlanDocument) -> Iterator[list[str]]:
     arguments = sorted({name for row in doc.rows for name in row.arguments})
     headings = ["risk", "note", *(["key"] if keys == 1 else [f"key {n + 1}" for n in range(keys)]), "incarnation"]
     headings += ["version", *fields, *(f"argument {name}" for name in arguments)]
-    yield [_safe(heading) for heading in headings]
+    yield [formula_safe(plain(heading)) for heading in headings]
     for row in doc.rows:
-        yield [_safe(text) for text in _line(row, keys, fields, arguments)]
+        yield [formula_safe(text) for text in _line(row, keys, fields, arguments)]
 
 
 def _line(row: PlanRow, keys: int, fields: Sequence[str], arguments: Sequence[str]) -> Iterator[str]:
     yield f"{row.risk} {RISKS[row.risk]}".strip()
-    yield "; ".join(row.notes)
-    yield from (_json(row.key[n]) if n < len(row.key) else "" for n in range(keys))
-    yield row.incarnation or ""
-    yield row.version or ""
-    yield from (_cell(row.fields.get(name)) for name in fields)
-    yield from (_json(row.arguments[name]) if name in row.arguments else "" for name in arguments)
+    yield plain("; ".join(row.notes))
+    yield from (escaped(_json(row.key[n])) if n < len(row.key) else "" for n in range(keys))
+    yield escaped(row.incarnation or "")
+    yield escaped(row.version or "")
+    yield from (escaped(_cell(row.fields.get(name))) for name in fields)
+    yield from (escaped(_json(row.arguments[name])) if name in row.arguments else "" for name in arguments)
 
 
 def _cell(cell: CellDoc | None) -> str:
@@ -64,7 +64,3 @@ def _json(value: Any) -> str:
             return ", ".join(f"{key}={_json(part)}" for key, part in sorted(value.items()))
         case _:
             return str(value)
-
-
-def _safe(text: str) -> str:
-    return formula_safe(plain(text))

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from decimal import InvalidOperation
 from typing import Any, Final
@@ -23,7 +24,7 @@ from pydantic import BaseModel
 
 from fullcount.runtime.evidence.envelope import Wire
 from fullcount.runtime.plan.caps import effective_cap, written_percent
-from fullcount.runtime.plan.document import CLOCK_PARTS, KeptGroup, PlanDocument, PlanRow, UndecidedRow
+from fullcount.runtime.plan.document import CLOCK_PARTS, STRUCK, KeptGroup, PlanDocument, PlanRow, UndecidedRow
 
 COMMENTARY: Final = frozenset({"sensitivity", "since"})
 """Top-level parts that say something about the facts at one instant."""
@@ -111,6 +112,16 @@ def short_digest(digest: str) -> str:
     """Return the form for people, `7f3a-91c2`. Never enough to decide by."""
     hexadecimal = digest.removeprefix(_PREFIX)
     return f"{hexadecimal[:4]}-{hexadecimal[4:8]}"
+
+
+SHORTEST: Final = 8
+"""How many characters of a digest name it, when a person gives it: as many as `short_digest` shows."""
+
+
+def digest_begins(given: str) -> str | None:
+    """Return the hexadecimal beginning that a person gave, in any form in which digests are shown; None for others."""
+    begins = given.strip().lower().removeprefix(_PREFIX).replace("-", "", 1)
+    return begins if re.fullmatch(r"[0-9a-f]{1,64}", begins) else None
 
 
 def plan_digest(doc: PlanDocument) -> str:
@@ -257,7 +268,10 @@ def _listed(doc: PlanDocument) -> list[str]:
         if said != found:
             wrong.append(f"the sums speak of {said} {name}, the plan lists {found}")
     seen: set[bytes] = set()
-    for key in (*(row.key for row in doc.rows), *(row.key for row in doc.undecided)):
+    struck = [group for group in doc.kept if group.reason.startswith(STRUCK)]
+    wrong += [f"not every object is named that was {g.reason}" for g in struck if g.count != len(g.examples)]
+    named = (key for group in struck for key in group.examples)
+    for key in (*(row.key for row in doc.rows), *(row.key for row in doc.undecided), *named):
         name_bytes = canonical_bytes(key)
         if name_bytes in seen:
             wrong.append(f"the object `{', '.join(map(str, key))}` is listed twice")

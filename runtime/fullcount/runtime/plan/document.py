@@ -7,7 +7,7 @@ hash, which the journal records.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import AwareDatetime, Field
 
@@ -18,6 +18,10 @@ CLOCK_PARTS: frozenset[str] = frozenset(
     {"plan_id", "run_id", "created_at", "now", "created_by", "digest", "envelopes", "measurements"}
 )
 """Top-level parts that the digest leaves out. The envelopes' lasting facts stand in `certificates`."""
+
+
+STRUCK: Final = "struck by "
+"""How the reason begins for which a struck object is kept; no other reason does, and every such object is named."""
 
 
 class CellDoc(Wire):
@@ -78,7 +82,7 @@ class UndecidedRow(Wire):
 
 
 class KeptGroup(Wire):
-    """Objects that stay, counted by the reason: the rule is false, exempted, protected."""
+    """Objects that stay, counted by the reason: the rule is false, exempted, protected, struck."""
 
     reason: str
     count: int
@@ -96,6 +100,14 @@ class ProtectionDoc(Wire):
     condition: str
     kept: int
     not_ruled_out: int
+
+
+class ExpectationDoc(Wire):
+    """What the workflow expects of no row, so that the run was not refused for it; `found` were there all the same."""
+
+    clause: str
+    because: str
+    found: int
 
 
 class FloorGroup(Wire):
@@ -148,6 +160,8 @@ class Since(Wire):
     created_at: AwareDatetime
     new: int
     gone: int
+    differs: tuple[str, ...] = ()
+    """What else was different then, so that the numbers are not those of the world alone: `idle was 90d`."""
 
 
 class PickDoc(Wire):
@@ -230,6 +244,7 @@ class PlanDocument(Wire):
     floors: tuple[FloorDoc, ...] = ()
     picks: tuple[PickDoc, ...] = ()
     lists: tuple[ListUse, ...] = ()
+    expectations: tuple[ExpectationDoc, ...] = ()
     sensitivity: tuple[Sensitivity, ...] = ()
     since: Since | None = None
     notes: tuple[str, ...] = ()

@@ -2,12 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.exit_codes import Exit
+
+if TYPE_CHECKING:
+    from fullcount.runtime.evidence.refusal import Finding
 
 
 class PlanError(FullcountError):
     """A plan could not be built."""
+
+
+class UnborneError(PlanError):
+    """The data does not bear out what the rule takes for granted. It is a refusal: `findings` say why, with ways on."""
+
+    exit = Exit.REFUSED_BY_EVIDENCE
+
+    def __init__(self, findings: tuple[Finding, ...]) -> None:
+        super().__init__(findings[0].code, "; ".join(each.message for each in findings), help=findings[0].ways_on[-1])
+        self.findings = findings
 
 
 class SumsError(PlanError):

@@ -37,8 +37,13 @@ from fullcount.runtime.plan.exempt import Holding
 from fullcount.runtime.plan.floors import floor_doc
 from fullcount.runtime.plan.missing import Explainer
 from fullcount.runtime.plan.phrase import phrase
+from fullcount.runtime.plan.spelling import spelled_columns, spelled_key
 
 LISTED: Final = 50_000
+_SPLIT: Final = (
+    "if so many are not meant, find out why they are selected; if they are, narrow the `scope` and clean up a part at a"
+    " time: by team, by region, by age"
+)
 """How many candidates, or undecided objects, a plan lists at most; with more, none is built."""
 EXAMPLES: Final = 3
 
@@ -176,16 +181,17 @@ class Evaluation:
         types = [self._inventory.fields[field].type for field in self._inventory.key]
         seen: set[Key] = set()
         for number, held in enumerate(self._holding):
-            if held.key in seen:
+            key = spelled_key(self._inventory, held.key)
+            if key in seen:
                 continue
-            seen.add(held.key)
-            values = ", ".join(sql_text.literal(part, of) for part, of in zip(held.key, types, strict=True))
+            seen.add(key)
+            values = ", ".join(sql_text.literal(part, of) for part, of in zip(key, types, strict=True))
             self._connection.execute(f"INSERT INTO exempt VALUES ({number}, {values})")
 
     def _verdicts(self, proposal: program.Proposal, bindings: Bindings) -> str:
         """Return a SELECT of key, `$class` and `$entry` for each object."""
         truths = select_statement(self._workflow, proposal, self._relations, bindings)
-        join = " AND ".join(f"d.{name} = x.{name}" for name in self._names)
+        join = self._listed_as("d")
         listed = f'SELECT d.*, x."$entry" FROM ({truths}) AS d LEFT JOIN exempt AS x ON {join}'
         complete = self._relations[self._inventory.name].complete
         decided = with_picks(listed, proposal.picks, _SELECTED, self._names, complete=complete)
@@ -194,6 +200,11 @@ class Evaluation:
             f'SELECT {keys}, {_CLASSES} AS "$class", d."$entry", d."{FIRST_PASSED}", d."{FIRST_OPEN}"'
             f" FROM ({decided}) AS d"
         )
+
+    def _listed_as(self, alias: str) -> str:
+        """Return the condition that an entry `x` is about a row: their keys are one, as the inventory spells them."""
+        columns = spelled_columns(self._inventory, alias)
+        return " AND ".join(f"{column} = x.{name}" for column, name in zip(columns, self._names, strict=True))
 
     # -- answers ------------------------------------------------------------------------------------------------------
 
@@ -234,7 +245,7 @@ class Evaluation:
 
     def candidates(self) -> list[Candidate]:
         """Return every candidate. Raises `PlanError` (FC912) when there are too many to list."""
-        self._listable("('candidate')", "are selected", "narrow the rule or the scope")
+        self._listable("('candidate')", "are selected", _SPLIT)
         return list(self._objects("verdicts", "v.\"$class\" = 'candidate'"))
 
     def undecided(self) -> list[Undecided]:
@@ -306,7 +317,7 @@ class Evaluation:
 
     def unused(self) -> list[Holding]:
         """Return the exemptions whose key no object has; a second entry for one key is not unused."""
-        join = " AND ".join(f"v.{name} = x.{name}" for name in self._names)
+        join = self._listed_as("v")
         found = self._connection.execute(
             f'SELECT "$entry" FROM exempt AS x WHERE NOT EXISTS (SELECT 1 FROM verdicts AS v WHERE {join}) ORDER BY ALL'
         ).fetchall()
@@ -329,7 +340,10 @@ class Evaluation:
     def _listable(self, classes: str, what: str, way_on: str) -> None:
         count, *_ = tables.one(self._connection, f'SELECT count(*) FROM verdicts WHERE "$class" IN {classes}')
         if count > LISTED:
-            message = f"{count:,} objects of `{self._inventory.name}` {what}; a plan lists {LISTED:,} at most"
+            message = (
+                f"{count:,} objects of `{self._inventory.name}` {what}, and a plan lists {LISTED:,} at most: each with"
+                " all that was read of it, in memory and on the reviewer's screen"
+            )
             raise PlanError("FC912", message, help=way_on)
 
     def _group(self, reason: str, where: str) -> Kept:

@@ -28,6 +28,8 @@ from fullcount.runtime.text import formula_safe, plain
 ROWS: Final = 5_000
 """How many rows, and how many undecided objects, stand on the page; the CSV has all."""
 
+_GENERATOR: Final = '<meta name="generator" content="Fullcount">'
+
 _TEMPLATES: Final = Path(__file__).parent / "templates"
 
 
@@ -52,6 +54,11 @@ def render_html(
         style_hash=base64.b64encode(hashlib.sha256(style.encode()).digest()).decode(),
         graph=None if graph_svg is None else base64.b64encode(graph_svg.encode()).decode(),
     )
+
+
+def is_page(beginning: str) -> bool:
+    """Whether a file that begins like this is such a page."""
+    return _GENERATOR in beginning
 
 
 def _finding(finding: Finding) -> dict[str, Any]:

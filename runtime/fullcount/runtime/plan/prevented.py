@@ -14,7 +14,7 @@ from fullcount.runtime.collect.snapshots import SnapshotStore
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.evidence.refusal import Prevented
 from fullcount.runtime.plan import tables
-from fullcount.runtime.plan.build import SPILL, read_inventories, relations_of
+from fullcount.runtime.plan.build import read_inventories, relations_of
 from fullcount.runtime.plan.errors import PlanError
 from fullcount.runtime.plan.evaluate import Evaluation
 
@@ -34,7 +34,7 @@ def prevented(
     if not held.issuperset(read_inventories(workflow, proposal)):
         return None
     relations = relations_of(workflow, proposal, envelopes, snapshots, believed=True)
-    with tables.session(snapshots.root / SPILL) as connection:
+    with tables.session(snapshots.root / tables.SPILL) as connection:
         try:
             counts = Evaluation(connection, workflow, proposal, relations, bindings).counts()
         except PlanError:

@@ -41,6 +41,10 @@ class ReviewStatus:
     """The workflow's own rule, where it approved the plan and nobody was asked."""
     asked_because: str | None = None
     """Why that rule does not approve the plan, where there is one."""
+    broken: str | None = None
+    """Why an approval that was complete no longer holds."""
+    unreachable: str | None = None
+    """Why it can't be completed as the roles are now, whoever agrees."""
     resumes_at: datetime | None = None
     """From when on an apply of it that is paused can be gone on with."""
 
@@ -66,6 +70,7 @@ class AppliedView:
     counts: Mapping[Outcome, int]
     changed: Mapping[str, int] = field(default_factory=dict)
     stopped_by: str | None = None
+    next_steps: tuple[str, ...] = ()
     resumes: str | None = None
     """When it can be gone on with, if it is only paused."""
     undo_command: str | None = None
@@ -73,6 +78,9 @@ class AppliedView:
     journal_verified: bool | None = None
     attention: tuple[tuple[str, Outcome, str], ...] = ()
     """Objects that a person should look at: key, outcome, what happened."""
+    moved: tuple[tuple[str, str], ...] = ()
+    """Objects that were acted on although they had changed since the plan: key, what changed. The first few."""
+    moved_in_all: int = 0
 
     @property
     def accounted(self) -> int:

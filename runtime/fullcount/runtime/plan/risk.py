@@ -5,9 +5,10 @@ It orders the list and adds notes; it never selects, keeps or changes anything, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from types import MappingProxyType
 from typing import Final
 
 from fullcount.compiler import program
@@ -15,6 +16,7 @@ from fullcount.compiler.lower.closure import NOWHERE, TruthOf, compile_truth, co
 from fullcount.compiler.lower.world import Bindings, Env, World
 from fullcount.compiler.types import TIMESTAMP
 from fullcount.compiler.values import Cell, FieldState, Row
+from fullcount.dsl.characters import misleading
 from fullcount.runtime import format as fmt
 from fullcount.runtime.plan.evaluate import Candidate
 from fullcount.runtime.plan.thresholds import Threshold, thresholds
@@ -44,8 +46,18 @@ class _Point:
     note: str
 
 
+def _misleading(key: tuple[object, ...]) -> Iterator[_Point]:
+    for part in key:
+        said = misleading(part) if isinstance(part, str) else None
+        if said is not None:
+            yield _Point(2, f"its key has {said}")
+
+
 class Assessor:
-    """Assesses the candidates of one plan. `seen` are the keys of the plan before; None: there was none."""
+    """Assesses the candidates of one plan. `seen` are the keys of the plan before; None: there was none.
+
+    `struck`: what a reviewer struck from that plan, and why.
+    """
 
     def __init__(
         self,
@@ -55,12 +67,14 @@ class Assessor:
         *,
         reversible: bool,
         seen: frozenset[tuple[object, ...]] | None,
+        struck: Mapping[tuple[object, ...], str] = MappingProxyType({}),
     ) -> None:
         self._inventory = inventory
         self._row = proposal.row
         self._bindings = bindings
         self._reversible = reversible
         self._seen = seen
+        self._struck = struck
         self._borders: list[tuple[Threshold, TruthOf, CellOf]] = [
             (border, compile_truth(border.test, bindings), compile_value(border.instant, bindings))
             for border in thresholds(proposal.where, proposal.row)
@@ -74,6 +88,7 @@ class Assessor:
             *self._recent(item.cells),
             *self._first_seen(key),
             *self._unguarded(item.cells),
+            *_misleading(key),
         ]
         if not self._reversible:
             points.append(_Point(1, "can't be taken back"))
@@ -103,7 +118,9 @@ class Assessor:
                 yield _Point(1, f"{name} {fmt.length(timedelta(microseconds=age))} ago")
 
     def _first_seen(self, key: tuple[object, ...]) -> Iterator[_Point]:
-        if self._seen is not None and key not in self._seen:
+        if key in self._struck:
+            yield _Point(2, f"{self._struck[key]}, in the plan before")
+        elif self._seen is not None and key not in self._seen:
             yield _Point(1, "first time seen")
 
     def _unguarded(self, cells: Row) -> Iterator[_Point]:

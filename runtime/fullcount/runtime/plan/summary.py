@@ -18,12 +18,23 @@ from fullcount.runtime import format as fmt
 from fullcount.runtime.connectors.base import TARGET_FACTS
 from fullcount.runtime.evidence.codes import WARNING_TEXT
 from fullcount.runtime.evidence.envelope import Envelope
-from fullcount.runtime.evidence.wording import incompleteness
+from fullcount.runtime.evidence.wording import incompleteness, unusable_fields
 from fullcount.runtime.plan.digest import short_digest
-from fullcount.runtime.plan.document import CertificateDoc, FloorDoc, PlanDocument, PlanRow, ProtectionDoc
+from fullcount.runtime.plan.document import (
+    CertificateDoc,
+    ExpectationDoc,
+    FloorDoc,
+    KeptGroup,
+    PlanDocument,
+    PlanRow,
+    ProtectionDoc,
+)
 from fullcount.runtime.plan.review import QuorumView, ReviewStatus
+from fullcount.runtime.plan.strike import struck_groups
 from fullcount.runtime.text import one_line, plain
 
+NAMED = 12
+"""How many objects of a group are named on screens."""
 KEY_WIDTH = 60
 """Longer keys are shortened in the middle on screens; the CSV has them whole."""
 VALUE_WIDTH = 60
@@ -59,6 +70,8 @@ class EvidenceLine:
     """The affirmative sign of the end that was seen."""
     warnings: tuple[str, ...]
     """Warnings that would have blocked the act, had the workflow not accepted them."""
+    refused: tuple[str, ...]
+    """Fields that could not be taken of some objects."""
     notices: tuple[str, ...]
     """Everything else that the source had to say."""
     missing: tuple[str, ...] = ()
@@ -82,6 +95,15 @@ class ProtectionLine:
     because: str
     condition: str
     kept: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectationLine:
+    """What the workflow expects of nobody, why, and whether there was somebody after all."""
+
+    clause: str
+    because: str
+    found: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +141,11 @@ class Summary:
     since: str | None
     undecided: tuple[Group, ...]
     kept: tuple[Group, ...]
+    struck: tuple[str, ...]
+    """Which objects reviewers took out."""
     protections: tuple[ProtectionLine, ...]
     floors: tuple[FloorLine, ...]
+    expected: tuple[ExpectationLine, ...]
     rule: str
     parameters: tuple[tuple[str, str], ...]
     columns: tuple[str, ...]
@@ -153,12 +178,15 @@ def summarise(doc: PlanDocument, status: ReviewStatus, rows: int | None = None) 
         since=_since(doc),
         undecided=undecided_groups(doc),
         kept=tuple(
-            Group(plain(g.reason), g.count, tuple(fmt.key(key, KEY_WIDTH) for key in g.examples)) for g in doc.kept
+            Group(plain(g.reason), g.count, tuple(fmt.key(key, KEY_WIDTH) for key in g.examples[:NAMED]))
+            for g in doc.kept
         ),
+        struck=tuple(_struck(doc, group) for group in struck_groups(doc)),
         protections=tuple(_protection(each) for each in doc.protections),
         floors=tuple(_floor(each) for each in doc.floors),
+        expected=tuple(_expectation(each) for each in doc.expectations),
         rule=one_line(doc.rule),
-        parameters=tuple((plain(name), plain(_word(value))) for name, value in sorted(doc.parameters.items())),
+        parameters=tuple((plain(name), plain(fmt.parameter(value))) for name, value in sorted(doc.parameters.items())),
         columns=tuple(_heading(label) for label in labels),
         rows=tuple(_row_line(row, labels) for row in doc.rows[:rows]),
         near=tuple(
@@ -235,6 +263,10 @@ def _waiting(status: ReviewStatus) -> tuple[str, ...]:
     parts = [f"{status.given} of {status.needed}"]
     if status.asked_because is not None:
         parts.append(f"not automatically: {plain(status.asked_because)}")
+    if status.broken is not None:
+        parts.append(f"its approval no longer holds: {plain(status.broken)}")
+    if status.unreachable is not None:
+        parts.append(f"this can't be approved as `[roles]` in fullcount.toml are: {plain(status.unreachable)}")
     given = [plain(name) for quorum in status.quorums for name in quorum.given]
     if len(given) > 0:
         parts.append(f"given by {', '.join(given)}")
@@ -306,6 +338,7 @@ def evidence_lines(doc: PlanDocument) -> list[EvidenceLine]:
             facts=tuple(_facts(held, envelopes.get(held.inventory), doc.created_at)),
             end=plain(held.end_marker),
             warnings=tuple(plain(warning) for warning in held.accepted_warnings),
+            refused=tuple(_refused(envelopes.get(held.inventory))),
             notices=tuple(_notices(envelopes.get(held.inventory))),
             missing=tuple(_missing(held, envelopes.get(held.inventory))),
         )
@@ -331,6 +364,10 @@ def _facts(held: CertificateDoc, envelope: Envelope | None, at: datetime) -> lis
         else:
             facts.append(plain(claim))
     return facts
+
+
+def _refused(envelope: Envelope | None) -> list[str]:
+    return [] if envelope is None else [plain(text) for text in unusable_fields(envelope)]
 
 
 def _notices(envelope: Envelope | None) -> list[str]:
@@ -369,10 +406,18 @@ def _since(doc: PlanDocument) -> str | None:
     if doc.since is None:
         return None
     new, gone = doc.since.new, doc.since.gone
+    then = f", when {' and '.join(plain(part) for part in doc.since.differs)}" if doc.since.differs else ""
     return (
-        f"since {fmt.moment(doc.since.created_at)}:"
+        f"since {fmt.moment(doc.since.created_at)}{then}:"
         f" {'+' if new > 0 else ''}{fmt.count(new)} new, {'-' if gone > 0 else ''}{fmt.count(gone)} gone"
     )
+
+
+def _struck(doc: PlanDocument, group: KeptGroup) -> str:
+    named = ", ".join(fmt.key(key, KEY_WIDTH) for key in group.examples[:NAMED])
+    rest = group.count - NAMED
+    more = f", {fmt.count(rest)} more (fullcount show {plain(doc.plan_id)} --json)" if rest > 0 else ""
+    return f"{named}{more}"
 
 
 def undecided_groups(doc: PlanDocument) -> tuple[Group, ...]:
@@ -390,6 +435,11 @@ def _protection(doc: ProtectionDoc) -> ProtectionLine:
     return ProtectionLine(plain(doc.name), one_line(doc.because), plain(doc.condition), fmt.count(doc.kept) + unsure)
 
 
+def _expectation(doc: ExpectationDoc) -> ExpectationLine:
+    found = "and there is none" if doc.found == 0 else f"not needed: there are {fmt.count(doc.found)}"
+    return ExpectationLine(plain(doc.clause.removeprefix("expect ")), one_line(doc.because), found)
+
+
 def _floor(doc: FloorDoc) -> FloorLine:
     parts = [fmt.counted(doc.groups, "group")]
     if doc.small > 0:
@@ -398,7 +448,7 @@ def _floor(doc: FloorDoc) -> FloorLine:
         parts.append(f"{fmt.counted(doc.unplaced, 'object')} without a known place, kept")
     groups = tuple(
         (
-            "all" if each.group is None else plain(_word(each.group), VALUE_WIDTH),
+            "all" if each.group is None else plain(fmt.parameter(each.group), VALUE_WIDTH),
             fmt.count(each.size),
             fmt.count(each.candidates),
             fmt.count(each.kept),
@@ -451,13 +501,3 @@ def _act(act: dict[str, Any] | None) -> tuple[tuple[str, str], ...]:
         lines.append(("approval", str(act["approved"])))
     lines.append(("stops", str(act.get("stop") or "only when told to")))
     return tuple((name, plain(text)) for name, text in lines)
-
-
-def _word(value: Any) -> str:
-    match value:
-        case bool():
-            return "yes" if value else "no"
-        case list() | tuple():
-            return ", ".join(_word(part) for part in value)
-        case _:
-            return str(value)

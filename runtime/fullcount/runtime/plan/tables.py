@@ -8,6 +8,7 @@ never decides anything about an object.
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,6 +27,16 @@ from fullcount.runtime.plan.errors import PlanError
 MEMORY: Final = "512MB"
 THREADS: Final = 2
 _BATCH: Final = 2_000
+
+
+SPILL: Final = ".work"
+"""The folder under the snapshots in which a session may spill."""
+
+
+def spill_of_reader(snapshots: Path) -> Path:
+    """Return where somebody may spill who only reads: nothing is made in a folder that may be another's."""
+    place = snapshots / SPILL
+    return place if os.access(place, os.R_OK | os.W_OK | os.X_OK) else Path(tempfile.gettempdir())
 
 
 @contextmanager

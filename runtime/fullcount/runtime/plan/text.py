@@ -74,6 +74,8 @@ def _facts(doc: PlanDocument, said: Summary) -> Iterator[tuple[str, RenderableTy
         label = ""
         for reason in line.missing:
             yield label, Text(reason, style="bold yellow")
+        for text in line.refused:
+            yield label, Text(f"  {text}", style="yellow")
     yield "caps", Text(said.caps, style="bold red" if doc.caps.exceeded else "")
     if said.since is not None:
         yield "", Text(said.since)
@@ -94,6 +96,10 @@ def _facts(doc: PlanDocument, said: Summary) -> Iterator[tuple[str, RenderableTy
         yield "picked", Text(f"{plain(pick.clause)}: {fmt.count(pick.passed_over)} passed over{open_}")
     for use in doc.lists:
         yield "list", Text(plain(in_words(use)))
+    for names in said.struck:
+        yield "struck", Text(names)
+    for each in said.expected:
+        yield "expected", Text(f"{each.clause}, {each.found}: {each.because}")
     for note in said.notes:
         yield "note", Text(note, style="yellow")
 

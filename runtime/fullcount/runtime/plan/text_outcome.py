@@ -17,16 +17,16 @@ from fullcount.runtime import format as fmt
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.evidence.envelope import Envelope, Status
 from fullcount.runtime.evidence.refusal import Finding, Ground, Need, Prevented, Refusal
+from fullcount.runtime.evidence.wording import unusable_fields
 from fullcount.runtime.plan.layout import BLANK, FAINT, labelled, stacked, verdict_line
 from fullcount.runtime.plan.review import AppliedView
 from fullcount.runtime.plan.summary import Tone
 from fullcount.runtime.text import plain
 
-_WORDS: Final = {
-    Ground.EVIDENCE: ("REFUSED", "nothing was proposed, nothing can be approved"),
-    Ground.POLICY: ("REFUSED BY POLICY", "nothing more was done"),
-    Ground.STALE: ("STALE", "nothing more was done: plan again"),
-}
+_WORDS: Final = {Ground.EVIDENCE: "REFUSED", Ground.POLICY: "REFUSED BY POLICY", Ground.STALE: "STALE"}
+_UNAPPROVED: Final = "FC707"
+NOT_PROPOSED: Final = "nothing was proposed, nothing can be approved"
+NOT_DONE: Final = "nothing was done"
 _NOUNS: Final = {
     Outcome.DONE: "done",
     Outcome.ALREADY_GONE: "already gone",
@@ -36,6 +36,7 @@ _NOUNS: Final = {
     Outcome.UNKNOWN: "unknown",
     Outcome.NOT_STARTED: "not started",
 }
+_STEP_WIDTH: Final = 84
 _ALWAYS: Final = frozenset({Outcome.DONE, Outcome.FAILED, Outcome.UNKNOWN})
 
 
@@ -48,16 +49,21 @@ def render_refusal(
     proposal: str | None = None,
     base: str | None = None,
     exit_code: int | None = None,
+    meaning: str = NOT_PROPOSED,
+    next_step: str | None = None,
 ) -> Group:
     """Return why nothing was proposed (or done): each inventory with its findings, then what the refusal prevented.
 
-    `base` is the inventory whose objects the proposal is about. Raises `ValueError` without a refusal.
+    `base` is the inventory whose objects the proposal is about, `meaning` what follows from the refusal. Raises
+    `ValueError` without a refusal.
     """
     if len(refusals) == 0:
         msg = "there is no refusal to show"
         raise ValueError(msg)
     order = list(Ground)
-    word, detail = _WORDS[min((refusal.ground for refusal in refusals), key=order.index)]
+    word = _WORDS[min((refusal.ground for refusal in refusals), key=order.index)]
+    if {finding.code for refusal in refusals for finding in refusal.findings} == {_UNAPPROVED}:
+        word = "NEEDS APPROVAL"
     findings = list(dict.fromkeys(_identity(f) for refusal in refusals for f in refusal.findings))
     by_identity = {_identity(f): f for refusal in refusals for f in refusal.findings}
     found = [by_identity[identity] for identity in findings]
@@ -66,6 +72,11 @@ def render_refusal(
     for envelope in sorted(envelopes, key=lambda e: e.complete):
         mine = [finding for finding in found if finding.inventory == envelope.inventory]
         blocks.append(_inventory(envelope, at, refused=len(mine) > 0))
+        unusable: list[tuple[str, RenderableType]] = [
+            ("", Text(plain(text), style="yellow")) for text in unusable_fields(envelope)
+        ]
+        if len(unusable) > 0:
+            blocks.append(labelled(unusable, indent=4, width=22))
         blocks.append(_findings(mine, named=True))
     shown = {envelope.inventory for envelope in envelopes}
     others = [finding for finding in found if finding.inventory not in shown]
@@ -76,11 +87,12 @@ def render_refusal(
             blocks.append(Text(f"  {plain(inventory)}", style="bold"))
         blocks.append(_findings([finding for finding in others if finding.inventory == inventory], named=False))
     return stacked(
-        verdict_line(word, (plain(workflow), detail), Tone.STOP),
+        verdict_line(word, (plain(workflow), meaning), Tone.STOP),
         BLANK,
         *blocks,
         None if told is None else BLANK,
         None if told is None else _prevented(told, proposal, base),
+        None if next_step is None else labelled([("next", Text(plain(next_step)))], width=8),
         None if exit_code is None else Text(f"  exit {exit_code}", style=FAINT),
     )
 
@@ -171,8 +183,22 @@ def render_applied(view: AppliedView, *, exit_code: int | None = None) -> Group:
         lines.append(("stopped by", Text(plain(view.stopped_by), style=style)))
     if view.resumes is not None:
         lines.append(("goes on", Text(f"{plain(view.resumes)}   fullcount apply {plain(view.plan_id)}")))
+    else:
+        lines += [("next" if n == 0 else "", _step(step)) for n, step in enumerate(view.next_steps)]
     for key, outcome, detail in view.attention:
         lines.append(("look at", Text(f"{plain(key, 40)}: {_NOUNS[outcome]}, {plain(detail)}", style="yellow")))
+    if view.moved_in_all > 0:
+        lines.append(
+            (
+                "still due",
+                Text(f"{fmt.counted(view.moved_in_all, 'object')} had changed since the plan, the rule still held:"),
+            )
+        )
+        lines += [("", Text(f"{plain(key, 40)}: {plain(what)}")) for key, what in view.moved]
+        if view.moved_in_all > len(view.moved):
+            lines.append(
+                ("", Text(f"… {fmt.count(view.moved_in_all - len(view.moved))} more: with --json", style=FAINT))
+            )
     if view.undo_command is not None:
         lines.append(("undo", Text(view.undo_command)))
     if view.journal_head is not None:
@@ -184,6 +210,14 @@ def render_applied(view: AppliedView, *, exit_code: int | None = None) -> Group:
     return stacked(
         verdict_line(word, [f"{fmt.count(number)} {what}" for number, what in parts], tone), labelled(lines, width=10)
     )
+
+
+def _step(step: str) -> Text:
+    """Return a step; a command that would be broken across lines has one of its own."""
+    words, gap, command = step.rpartition("   ")
+    if gap == "" or len(step) < _STEP_WIDTH:
+        return Text(plain(step), style="green")
+    return Text(f"{plain(words)}:\n  {plain(command)}", style="green")
 
 
 def _ended(view: AppliedView) -> tuple[str, Tone]:

@@ -91,7 +91,11 @@ class NightlyService:
         self._look()
         self._alarm.start()
         self._alarm.every("look", self._look_every, self._woken)
-        self._log.info("serving", workflows=[each.workflow.name for each in self._load()])
+        names = [each.workflow.name for each in self._load()]
+        if len(names) == 0:
+            waits = "a workflow with a `schedule` that compiles, in the workspace's `workflows` folder"
+            self._log.warning("nothing is scheduled", waits_for=waits, looks_every=f"{self._look_every} s")
+        self._log.info("serving", workflows=names)
         await stopping.wait()
         self._alarm.stop()
         self._stop.request("the service was asked to stop")

@@ -20,23 +20,13 @@ from fullcount.runtime.store.errors import StoreUnavailable
 WRITES = "fullcount_writes"
 """Execution option of connections that begin as writers."""
 
-_BUSY_SECONDS = 30
+BUSY_SECONDS = 30
 
 
 def make_engine(url: str) -> Engine:
     """Return an engine for a SQLite file or a PostgreSQL database. Raises `StoreUnavailable`."""
-    parsed = _parsed(url)
-    match parsed.get_backend_name():
-        case "sqlite":
-            return _sqlite(parsed)
-        case "postgresql":
-            return _postgresql(parsed)
-        case other:
-            raise StoreUnavailable(
-                "FC730",
-                f"the store can't be kept in a `{other}` database",
-                help="use a file (`sqlite:///.fullcount/state.db`) or PostgreSQL (`postgresql://…`)",
-            )
+    found = parsed(url)
+    return _sqlite(found) if found.get_backend_name() == "sqlite" else postgresql(found)
 
 
 def writer(engine: Engine) -> Engine:
@@ -44,33 +34,46 @@ def writer(engine: Engine) -> Engine:
     return engine.execution_options(**{WRITES: True})
 
 
-def _parsed(url: str) -> URL:
+def parsed(url: str) -> URL:
+    """Return the parts of an address. Raises `StoreUnavailable`."""
     try:
-        return make_url(url)
+        found = make_url(url)
     except ArgumentError as error:
         raise StoreUnavailable(
             "FC730",
             "the address of the store can't be read",
             help="write it as `sqlite:///.fullcount/state.db` or `postgresql://user@host/database`",
         ) from error
+    if found.get_backend_name() not in {"sqlite", "postgresql"}:
+        raise StoreUnavailable(
+            "FC730",
+            f"the store can't be kept in a `{found.get_backend_name()}` database",
+            help="use a file (`sqlite:///.fullcount/state.db`) or PostgreSQL (`postgresql://…`)",
+        )
+    return found
 
 
-def _sqlite(url: URL) -> Engine:
+def check_file(url: URL) -> None:
+    """Raise `StoreUnavailable` unless the address names a file that lasts."""
     if url.database is None or url.database in {"", ":memory:"} or url.database.startswith("file:"):
         raise StoreUnavailable(
             "FC730",
             "the store must be a file: a record that ends with the process proves nothing",
             help="name a file, such as `sqlite:///.fullcount/state.db`",
         )
-    _owned_by_us(Path(url.database))
-    engine = create_engine(url.set(drivername="sqlite+pysqlite"), connect_args={"timeout": _BUSY_SECONDS})
+
+
+def _sqlite(url: URL) -> Engine:
+    check_file(url)
+    _owned_by_us(Path(str(url.database)))
+    engine = create_engine(url.set(drivername="sqlite+pysqlite"), connect_args={"timeout": BUSY_SECONDS})
 
     @event.listens_for(engine, "connect")
     def prepare(connection: Any, _record: object) -> None:
         # the driver must not begin transactions by itself: it would begin them late, and as readers
         connection.isolation_level = None
         # damaged text must be seen as what it is, a text that does not fit its hash
-        connection.text_factory = _readable
+        connection.text_factory = readable
         for pragma in (
             "journal_mode=WAL",
             "synchronous=FULL",
@@ -88,7 +91,8 @@ def _sqlite(url: URL) -> Engine:
     return engine
 
 
-def _readable(data: bytes) -> str:
+def readable(data: bytes) -> str:
+    """Return stored text; bytes that are none are shown as what they are."""
     return data.decode("utf-8", "backslashreplace")
 
 
@@ -105,7 +109,8 @@ def _owned_by_us(path: Path) -> None:
         ) from error
 
 
-def _postgresql(url: URL) -> Engine:
+def postgresql(url: URL) -> Engine:
+    """Return an engine for PostgreSQL. Raises `StoreUnavailable` without its driver."""
     try:
         return create_engine(
             url.set(drivername="postgresql+psycopg"), pool_pre_ping=True, connect_args={"connect_timeout": 10}

@@ -7,6 +7,9 @@ Every error can also be had as a `Finding`, which is what refusals carry. Errors
 
 from __future__ import annotations
 
+import math
+from datetime import datetime, timedelta
+
 from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.exit_codes import Exit
@@ -27,8 +30,16 @@ class StoreUnavailable(StoreError):
     """The database can't be opened, read or written."""
 
 
+class StoreMissing(StoreUnavailable):
+    """There is no store to read."""
+
+
 class StoreTooNew(StoreError):
     """The database was written by a newer version."""
+
+
+class StoreTooOld(StoreError):
+    """The database has the tables of an older version, and was opened to read."""
 
 
 class PlanNotFound(StoreError):
@@ -66,9 +77,41 @@ class ApprovalMissing(ApprovalRefused):
 
 
 class LeaseHeld(StoreError):
-    """Another run is at work on the same thing."""
+    """Another run is at work on the same thing, or died at it a moment ago: until when, and what to do."""
 
     exit = Exit.REFUSED_BY_POLICY
+
+    def __init__(self, name: str, holder: str, until: datetime, left: timedelta, *, died: bool = False) -> None:
+        """`left`: how long the lease still has, by the store's time; `died`: its holder is known to be gone."""
+        self.name, self.holder, self.until, self.left = name, holder, until, left
+        at = f"{until:%Y-%m-%d %H:%M:%S} UTC"
+        ends = f"its hold ends by itself at {at}, {math.ceil(left.total_seconds())} s from now: remove nothing by hand"
+        if died:
+            message = f"{_holder(holder)} was at work on {_thing(name)} and no longer runs; it holds it until {at}"
+            self._ways: tuple[str, ...] = (f"wait: {ends}",)
+        else:
+            message = f"{_holder(holder)} is at work on {_thing(name)}, which it holds until {at}"
+            works = "if it is at work, it renews its hold: let it end, or stop it where it runs   fullcount runs"
+            self._ways = (works, f"if it has died, {ends}")
+        super().__init__("FC720", message, help="; ".join(self._ways))
+
+    @property
+    def finding(self) -> Finding:
+        """See `StoreError.finding`."""
+        return Finding(code=self.code, message=self.message, ways_on=self._ways)
+
+
+def _holder(holder: str) -> str:
+    match holder.split("/"):
+        case [host, process, run] if process.isdecimal():
+            return f"process {process} on `{host}` (`{run}`)"
+        case _:
+            return f"`{holder}`"
+
+
+def _thing(name: str) -> str:
+    kind, _, of = name.partition("/")
+    return f"the plan `{of}`" if kind == "plan" and of else f"`{name}`"
 
 
 class FenceLost(StoreError):

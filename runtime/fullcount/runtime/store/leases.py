@@ -36,11 +36,8 @@ def claim(tx: Transaction, name: str, holder: str, ttl: timedelta) -> Fence:
     micros = _lifetime(ttl)
     lease = tx.session.get(tables.Lease, name)
     if lease is not None and lease.expires_at > tx.now and lease.holder != holder:
-        raise LeaseHeld(
-            "FC720",
-            f"`{lease.holder}` is at work on `{name}` until {said(lease.expires_at)}",
-            help="wait for it to end; if it has died, its lease runs out by itself",
-        )
+        left = timedelta(microseconds=lease.expires_at - tx.now)
+        raise LeaseHeld(name, lease.holder, from_micros(lease.expires_at), left)
     expires_at = tx.now + micros
     if lease is None:
         token = 1

@@ -12,7 +12,8 @@ from typing import Final
 
 from sqlalchemy import Connection, Engine, inspect, text
 
-from fullcount.runtime.store.errors import StoreTooNew, StoreUnavailable
+from fullcount.runtime.store.errors import StoreTooNew, StoreTooOld, StoreUnavailable
+from fullcount.runtime.store.reading import missing
 
 REVISION: Final = "0002"
 """The revision that this version's tables are at; a test holds it equal to the newest migration."""
@@ -31,13 +32,36 @@ def migrate(writer: Engine) -> None:
         found = _revision(connection)
         if found == REVISION:
             return
-        if found is not None and found not in KNOWN:
-            raise StoreTooNew(
-                "FC731",
-                f"the store is at revision `{found}`, and this version knows revisions up to `{REVISION}` only",
-                help="a newer version of fullcount has written to it: use that version or a later one",
-            )
+        _not_newer(found)
         _upgrade(connection)
+
+
+def check_revision(engine: Engine) -> None:
+    """Make sure that the tables are this version's, and change nothing.
+
+    Raises `StoreMissing`, `StoreTooOld`, `StoreTooNew`, `StoreUnavailable`.
+    """
+    with engine.connect() as connection:
+        found = _revision(connection)
+    if found == REVISION:
+        return
+    _not_newer(found)
+    if found is None:
+        raise missing("at this address: it has no tables")
+    raise StoreTooOld(
+        "FC735",
+        f"the store is at revision `{found}`, this version reads revision `{REVISION}`, and reading changes nothing",
+        help="any command that writes brings it up to date, such as `fullcount plan FILE`, run by somebody who may",
+    )
+
+
+def _not_newer(found: str | None) -> None:
+    if found is not None and found not in KNOWN:
+        raise StoreTooNew(
+            "FC731",
+            f"the store is at revision `{found}`, and this version knows revisions up to `{REVISION}` only",
+            help="a newer version of fullcount has written to it: use that version or a later one",
+        )
 
 
 def _revision(connection: Connection) -> str | None:

@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 
 from fullcount.runtime.journal.entry import canonical_text, parse_canonical
 from fullcount.runtime.journal.payloads import Planned
-from fullcount.runtime.plan.digest import check_document, sha256_text, short_digest
+from fullcount.runtime.plan.digest import SHORTEST, check_document, digest_begins, sha256_text, short_digest
 from fullcount.runtime.plan.document import PlanDocument
 from fullcount.runtime.store import runs, tables
 from fullcount.runtime.store.errors import (
@@ -132,6 +132,7 @@ def find(session: Session, plan_id: str) -> tables.Plan:
     """Return the row of a plan by its id or an unambiguous beginning of it. Raises `PlanNotFound`."""
     wanted = plan_id.strip().upper().removesuffix("…")
     if re.fullmatch(r"[0-9A-Z]{1,26}", wanted) is None:
+        _not_by_digest(session, plan_id)
         raise PlanNotFound("FC713", f"`{plan_id}` is not the id of a plan", help="list plans with `fullcount runs`")
     found = session.scalars(
         select(tables.Plan).where(tables.Plan.plan_id.startswith(wanted)).order_by(tables.Plan.position).limit(6)
@@ -139,12 +140,30 @@ def find(session: Session, plan_id: str) -> tables.Plan:
     if len(found) == 1:
         return found[0]
     if len(found) == 0:
+        _not_by_digest(session, plan_id)
         raise PlanNotFound(
             "FC713", f"there is no plan `{plan_id}` in this store", help="list plans with `fullcount runs`"
         )
     names = ", ".join(f"`{plan.plan_id}`" for plan in found[:5])
     more = " and more" if len(found) > 5 else ""
     raise PlanNotFound("FC714", f"`{plan_id}` could be {names}{more}", help="write more of the id")
+
+
+def _not_by_digest(session: Session, given: str) -> None:
+    """Raise `PlanNotFound` when a plan is asked for by its digest: several plans may have one, so an id is needed."""
+    begins = digest_begins(given)
+    if begins is None or len(begins) < SHORTEST:
+        return
+    found = session.scalars(
+        select(tables.Plan.plan_id)
+        .where(tables.Plan.digest.startswith(f"sha256:{begins}"))
+        .order_by(tables.Plan.position.desc())
+        .limit(1)
+    ).first()
+    if found is not None:
+        raise PlanNotFound(
+            "FC713", f"`{given}` is the digest of a plan, not its id", help=f"name the plan by its id: `{found}`"
+        )
 
 
 def get(session: Session, plan_id: str) -> tables.Plan:
@@ -225,10 +244,10 @@ def check_usable(plan: tables.Plan) -> None:
 def check_digest(plan: tables.Plan, digest: str) -> None:
     """Raise `ApprovalRefused` when a decision was made over something else than this plan (R24)."""
     if digest != plan.digest:
+        given = short_digest(digest) if re.fullmatch(r"sha256:[0-9a-f]{64}", digest) else digest
         raise ApprovalRefused(
             "FC704",
-            f"the digest `{short_digest(digest)}` is not that of the plan `{plan.plan_id}`, which has"
-            f" `{short_digest(plan.digest)}`",
+            f"the digest `{given}` is not that of the plan `{plan.plan_id}`, which has `{short_digest(plan.digest)}`",
             help=f"look at the plan and its digest again: `fullcount show {plan.plan_id}`",
         )
 

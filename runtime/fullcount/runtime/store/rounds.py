@@ -83,13 +83,15 @@ def vote(tx: Transaction, plan: tables.Plan, person: Person, lifetime: int, vote
         raise ApprovalRefused("FC706", "an approval that lives for no time can't carry an act")
     round_ = current_round(tx.session, plan)
     if round_ is not None and round_.state == COMPLETE:
-        if round_.expires_at is not None and round_.expires_at > tx.now:
+        agreed = frozenset(found.uid for found in votes(tx.session, round_.round_id) if found.expires_at > tx.now)
+        if round_.expires_at is not None and round_.expires_at > tx.now and voters.tally(agreed).reached:
             raise ApprovalRefused(
                 "FC716",
                 f"the plan `{plan.plan_id}` has all its approvals, until {said(round_.expires_at)}",
                 help=f"nothing more is needed: `fullcount apply {plan.plan_id}`",
             )
-        round_ = None  # it ran out: whoever approves now begins a new round, with a new key
+        # it ran out, or somebody who was counted may no longer approve: what is said now begins a new round and key
+        round_ = None
     round_id = _opened(tx, plan, voters.rule) if round_ is None else round_.round_id
     live = {found.uid: found for found in votes(tx.session, round_id) if found.expires_at > tx.now}
     if person.uid in live:

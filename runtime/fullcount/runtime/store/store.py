@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from typing import Any, Self
 
 from sqlalchemy import Engine, text
-from sqlalchemy.exc import DatabaseError, OperationalError
+from sqlalchemy.exc import DatabaseError, OperationalError, ProgrammingError
 from sqlalchemy.orm import Session
 
 from fullcount.runtime.approve.identity import Person
@@ -25,11 +25,24 @@ from fullcount.runtime.journal.append import locked_head, read_head
 from fullcount.runtime.journal.entry import Head
 from fullcount.runtime.journal.payloads import AutomaticRule, QuorumRule
 from fullcount.runtime.plan.document import CertificateDoc, PlanDocument
-from fullcount.runtime.store import applying, canaries, controls, evidence, leases, ledger, plans, rounds, runs, slots
+from fullcount.runtime.store import (
+    applying,
+    canaries,
+    controls,
+    evidence,
+    leases,
+    ledger,
+    plans,
+    rounds,
+    runs,
+    slots,
+    strikes,
+)
 from fullcount.runtime.store.engine import make_engine, writer
 from fullcount.runtime.store.errors import StoreUnavailable
 from fullcount.runtime.store.instants import from_micros, system_micros, to_micros
-from fullcount.runtime.store.migrate import migrate
+from fullcount.runtime.store.migrate import check_revision, migrate
+from fullcount.runtime.store.reading import Steady, Watch, reading_engine
 from fullcount.runtime.store.transaction import Transaction
 from fullcount.runtime.store.views import (
     ActKind,
@@ -48,16 +61,20 @@ from fullcount.runtime.store.views import (
     StoredPlan,
 )
 
+_NOT_ALLOWED = "42501"
+"""PostgreSQL's state for a right that the role does not have."""
+
 Clock = Callable[[], datetime]
 
 
 class Store:
-    """An open store. Make one with `Store.open`; it may be used from several threads."""
+    """An open store. Make one with `Store.open` or `Store.open_to_read`; it may be used from several threads."""
 
-    def __init__(self, engine: Engine, clock: Clock | None) -> None:
+    def __init__(self, engine: Engine, writes: Engine | None, clock: Clock | None, watch: Watch) -> None:
         self._engine = engine
-        self._writer = writer(engine)
+        self._writer = writes
         self._clock = clock
+        self._watch = watch
 
     @classmethod
     def open(cls, url: str, *, clock: Clock | None = None) -> Store:
@@ -72,7 +89,22 @@ class Store:
         except BaseException:
             engine.dispose()
             raise
-        return cls(engine, clock)
+        return cls(engine, writer(engine), clock, Steady())
+
+    @classmethod
+    def open_to_read(cls, url: str, *, clock: Clock | None = None) -> Store:
+        """Open the store at `url` for somebody who may read it and no more; nothing is made, changed or migrated.
+
+        Raises `StoreMissing`, `StoreUnavailable`, `StoreTooOld`, `StoreTooNew`.
+        """
+        engine, watch = reading_engine(url)
+        try:
+            with _translated():
+                check_revision(engine)
+        except BaseException:
+            engine.dispose()
+            raise
+        return cls(engine, None, clock, watch)
 
     def close(self) -> None:
         """Release every connection."""
@@ -90,16 +122,22 @@ class Store:
     def reading(self) -> Iterator[Session]:
         """Give a session that sees one state of everything; nothing that is written in it is kept."""
         connection_options = {"isolation_level": "REPEATABLE READ"} if self._is_postgresql else {}
-        with (
-            _translated(),
-            self._engine.connect().execution_options(**connection_options) as connection,
-            Session(connection, autoflush=False) as session,
-        ):
-            yield session
+        try:
+            with (
+                _translated(),
+                self._engine.connect().execution_options(**connection_options) as connection,
+                Session(connection, autoflush=False) as session,
+            ):
+                yield session
+        finally:
+            # Also when it ended in an error: half of two states looks like damage.
+            self._watch.check()
 
     @contextmanager
     def writing(self) -> Iterator[Transaction]:
         """Give a transaction that holds the journal's head; it is committed at the end, or undone by an exception."""
+        if self._writer is None:
+            raise StoreUnavailable("FC730", "the store was opened to read, so nothing can be recorded in it")
         with _translated(), Session(self._writer, autoflush=False) as session, session.begin():
             head = locked_head(session)
             yield Transaction(session=session, now=self._now(session), head=head)
@@ -185,6 +223,14 @@ class Store:
         """Keep a plan; older plans of its proposal are superseded. Raises `PlanCorrupt`, `PlanRefused`."""
         with self.writing() as tx:
             return plans.save(tx, document)
+
+    def strike_plan(self, plan_id: str, keys: Sequence[tuple[Any, ...]], by: Person, because: str | None) -> StoredPlan:
+        """Keep a plan anew without these rows; the older one is superseded. Called by `approve.approvals.strike`.
+
+        Raises `NotListed`, `PlanNotFound`, `PlanCorrupt`, `PlanRefused`, `PlanStale`.
+        """
+        with self.writing() as tx:
+            return strikes.strike(tx, plan_id, keys, by, because)
 
     def load_plan(self, plan_id: str) -> StoredPlan:
         """Return a plan by its id or an unambiguous beginning of it. Raises `PlanNotFound`, `PlanCorrupt`."""
@@ -413,6 +459,13 @@ def _translated() -> Iterator[None]:
     try:
         yield
     except DatabaseError as error:
+        if isinstance(error, ProgrammingError) and getattr(error.orig, "sqlstate", None) == _NOT_ALLOWED:
+            raise StoreUnavailable(
+                "FC730",
+                f"the store's database does not allow it: {str(error.orig).strip()}",
+                help="to look and to verify, its role needs USAGE on the schema and SELECT on every table; to plan,"
+                " approve and act, it must own the tables or have their rights",
+            ) from error
         if type(error) not in {DatabaseError, OperationalError}:
             raise
         raise StoreUnavailable(

@@ -16,12 +16,14 @@ from itertools import product
 from typing import Any, Final, get_args
 
 from fullcount.compiler import claims, ir, program
+from fullcount.compiler.assumptions import BASE, Assumption, assumptions, lifted
 from fullcount.compiler.edges import claim_model
 from fullcount.compiler.implication import implies
 from fullcount.compiler.lower import facts
 from fullcount.compiler.normal import normal
 from fullcount.compiler.promises import covered
 from fullcount.compiler.values import Value
+from fullcount.compiler.walk import rename_row
 from fullcount.runtime.plan.phrase import phrase
 from fullcount.runtime.plan.thresholds import rewritten
 
@@ -35,13 +37,13 @@ _UNDERSTOOD: Final[Mapping[type[Any], frozenset[str]]] = {
     program.Proposal: frozenset(
         {
             "name", "inventory", "row", "where", "excepts", "limit", "show", "uses", "where_text", "span",
-            "protections", "keeps", "bounded", "picks",
+            "protections", "keeps", "bounded", "picks", "expects",
         }
     ),
     program.Inventory: frozenset(
         {
             "name", "source", "resource", "key", "incarnation", "version", "fields", "scope", "deadline", "expects",
-            "consistency", "lookup_fields", "span", "across",
+            "consistency", "lookup_fields", "span", "across", "normalized",
         }
     ),
     program.Exemption: frozenset({"list_name", "condition"}),
@@ -157,6 +159,7 @@ def obstacles(wide: Side, narrow: Side, called: str) -> Iterator[str]:
     yield from _floors(wide, narrow)
     yield from _picks(wide, narrow, called)
     yield from _limits(wide.proposal.limit, narrow.proposal.limit)
+    yield from _assumed(wide, narrow)
     for name in wide.read():
         yield from _verified(name, wide.workflow, narrow.workflow)
     needed = [_closed(expr, narrow.workflow) for expr in narrow.arguments()]
@@ -199,7 +202,8 @@ def _other_collection(wide: Side, narrow: Side) -> Iterator[str]:
 
 
 def _question(inventory: program.Inventory) -> tuple[object, ...]:
-    return inventory.source, inventory.resource, inventory.key, inventory.across
+    normalized = tuple(sorted(inventory.normalized.items()))
+    return inventory.source, inventory.resource, inventory.key, inventory.across, normalized
 
 
 def _naming(workflow: program.Workflow, names: Iterable[str]) -> frozenset[str]:
@@ -334,6 +338,27 @@ def _floors(wide: Side, narrow: Side) -> Iterator[str]:
 def _order(keep: program.Keep, side: Side) -> tuple[object, ...]:
     parts = (None if each is None else normal(each, {side.proposal.row: ir.SELF}) for each in (keep.per, keep.by))
     return keep.order, *(None if each is None else _closed(each, side.workflow) for each in parts)
+
+
+# -- what is taken for granted -----------------------------------------------------------------------------------------
+
+
+def _assumed(wide: Side, narrow: Side) -> Iterator[str]:
+    """Yield what `narrow` expects of nobody and `wide` takes for granted: there `wide` would have no plan.
+
+    What follows from the rules themselves is not compared: where the data does not bear it out, there is no plan to
+    compare with.
+    """
+    excused = lifted(narrow.proposal) - lifted(wide.proposal)
+    for each in _taken(wide):
+        if each.said in excused:
+            written = phrase(rename_row(each.sentence.where, BASE, wide.proposal.row))
+            yield f"`expect no {each.sentence.inventory} … where ({written})` excuses a refusal on one side only"
+
+
+def _taken(side: Side) -> tuple[Assumption, ...]:
+    act = next((act for act in side.workflow.acts if act.proposal == side.proposal.name), None)
+    return assumptions(side.proposal, act)
 
 
 # -- caps and evidence -------------------------------------------------------------------------------------------------

@@ -16,14 +16,14 @@ from fullcount.compiler import program
 from fullcount.compiler.document import workflow_from_document
 from fullcount.compiler.values import Row, Value
 from fullcount.runtime.collect.snapshots import SnapshotStore
-from fullcount.runtime.plan.cells import to_json
 from fullcount.runtime.plan.document import KeptGroup, PlanDocument
 from fullcount.runtime.plan.exempt import Holding, exemptions_of
+from fullcount.runtime.plan.spelling import spelled_key
 from fullcount.runtime.understand.decision import Because, Decision, Verdict, decide, rule_of, verdict_of
 from fullcount.runtime.understand.errors import ContradictionError
 from fullcount.runtime.understand.flip import Flip, flips
 from fullcount.runtime.understand.held import held_of_plan, surroundings
-from fullcount.runtime.understand.objects import find_object, parse_key
+from fullcount.runtime.understand.objects import find_object, parse_key, written_key
 from fullcount.runtime.workspace.errors import WorkspaceError
 from fullcount.runtime.workspace.exemptions import Exemption
 
@@ -62,7 +62,7 @@ def explain(document: PlanDocument, snapshots: SnapshotStore, text: str, lists: 
     row = find_object(held, inventory, key)
     rule = rule_of(workflow, proposal)
     around = surroundings(held, workflow, rule.expressions)
-    written = tuple(to_json(part, inventory.fields[name].type) for name, part in zip(inventory.key, key, strict=True))
+    written = written_key(text, inventory)
     entries, notes = _entries(workflow, proposal, document, key, lists)
     ranks = len(proposal.picks) > 0
     decision, reasons = agreed(document, written, decide(rule, row, around), entries, ranks=ranks)
@@ -150,7 +150,9 @@ def _entries(
             read[name] = ()
             notes.append(f"the list `{name}` can't be read now: {error.message}")
     holding = exemptions_of(workflow, proposal, read, document.now.date()).holding
-    return tuple(held for held in holding if held.key == key), tuple(notes)
+    inventory = workflow.inventories[proposal.inventory]
+    wanted = spelled_key(inventory, key)
+    return tuple(held for held in holding if spelled_key(inventory, held.key) == wanted), tuple(notes)
 
 
 def _changed_lists(decision: Decision, entries: Sequence[Holding]) -> tuple[str, ...]:

@@ -102,7 +102,8 @@ def _kept(found: Explanation, because: Because, words: Sequence[str]) -> str:
         case Because.PERHAPS_FLOOR:
             return f"its place is not known for sure by {_floors(found)}"
         case _:
-            return f"the rule is true for it, and the plan keeps it for one of: {'; '.join(words)}"
+            one_of = "" if len(words) == 1 else "for one of: "
+            return f"the rule is true for it, and the plan keeps it: {one_of}{'; '.join(words)}"
 
 
 def _conditions(found: Explanation, truth: Truth) -> str:

@@ -79,7 +79,7 @@ def handles(expr: ir.Expr, env: Mapping[str, Row], bench: Bench) -> Iterator[Han
             yield from handles(operand, env, bench)
         case ir.Arith(operator="+" | "-"):
             yield from _sum(expr, env, bench)
-        case ir.Call(function="lower" | "upper" | "trim", arguments=(argument,)):
+        case ir.Call(function="lower" | "upper" | "trim" | "trim_dot" | "nfc", arguments=(argument,)):
             yield from handles(argument, env, bench)
         case _:
             return

@@ -11,8 +11,7 @@ from fullcount.compiler.types import Kind, Scalar, Type
 from fullcount.compiler.values import Row, Value
 from fullcount.runtime import format as fmt
 from fullcount.runtime.plan import tables
-from fullcount.runtime.plan.build import SPILL
-from fullcount.runtime.plan.cells import NotOfTypeError, from_json
+from fullcount.runtime.plan.cells import NotOfTypeError, from_json, to_json
 from fullcount.runtime.text import plain
 from fullcount.runtime.understand.errors import NoAnswerError
 from fullcount.runtime.understand.held import Held, rows_of
@@ -44,6 +43,12 @@ def parse_key(text: str, inventory: program.Inventory) -> tuple[Value, ...]:
         raise NoAnswerError(
             "FC681", f"`{plain(text, 60)}` is not a key of `{inventory.name}`: {error}", help=f"its key is {named}"
         ) from error
+
+
+def written_key(text: str, inventory: program.Inventory) -> tuple[Any, ...]:
+    """Return a key as plans write it, from its text. Raises `NoAnswerError` FC681."""
+    parts = zip(parse_key(text, inventory), inventory.key, strict=True)
+    return tuple(to_json(part, inventory.fields[name].type) for part, name in parts)
 
 
 def _part(part: Any, of: Type) -> Value:
@@ -93,6 +98,6 @@ def _close_keys(held: Held, inventory: program.Inventory, key: tuple[Value, ...]
         f" WHERE jaro_winkler_similarity(k, $1) >= {_SIMILAR}"
         f" ORDER BY jaro_winkler_similarity(k, $1) DESC, k LIMIT {_CLOSE}"
     )
-    with tables.session(held.snapshots.root / SPILL) as connection:
+    with tables.session(tables.spill_of_reader(held.snapshots.root)) as connection:
         found = connection.execute(statement, [" / ".join(str(part) for part in key)]).fetchall()
     return [plain(str(name), 60) for (name,) in found]

@@ -18,7 +18,8 @@ from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.values import Value
 from fullcount.runtime import format as fmt
 from fullcount.runtime.plan import tables
-from fullcount.runtime.plan.build import SPILL, read_inventories
+from fullcount.runtime.plan.assumed import count_assumed, findings
+from fullcount.runtime.plan.build import read_inventories
 from fullcount.runtime.plan.caps import caps_for
 from fullcount.runtime.plan.cells import instant, to_json
 from fullcount.runtime.plan.document import Caps, KeptGroup, Sums, UndecidedRow
@@ -80,7 +81,7 @@ def select(
         raise PlanError("FC913", "the instant of the rules is not a date")
     exempt = exemptions_of(fit, proposal, read, now.date())
     inventory = fit.inventories[proposal.inventory]
-    with tables.session(held.snapshots.root / SPILL) as connection:
+    with tables.session(tables.spill_of_reader(held.snapshots.root)) as connection:
         evaluation = Evaluation(connection, fit, proposal, relations, bindings, exempt.holding)
         counts = evaluation.counts()
         rows, without_call = _rows(fit, proposal, bindings, evaluation.candidates())
@@ -91,7 +92,9 @@ def select(
             )
             for group in evaluation.kept()
         )
-        notes = (*exempt.notes, *unused_notes(evaluation.unused()), *_other_values(held, workflow, params))
+        assumed = count_assumed(connection, fit, proposal, relations, bindings)
+        refused = tuple(f"a plan would be refused: {each.message}" for each in findings(assumed, "", {}))
+        notes = (*refused, *exempt.notes, *unused_notes(evaluation.unused()), *_other_values(held, workflow, params))
     sums = Sums(
         inventory=counts.population,
         candidates=len(rows),

@@ -18,7 +18,7 @@ from fullcount.compiler.types import BOOL, DURATION, TIMESTAMP, Kind, ListOf, Ma
 from fullcount.compiler.values import ABSENT, INT_MAX, INT_MIN, Cell, FieldState, Value, present
 from fullcount.runtime import format as fmt
 from fullcount.runtime.plan.cells import instant
-from fullcount.runtime.text import plain
+from fullcount.runtime.text import escaped
 from fullcount.runtime.understand.edits import Change
 from fullcount.runtime.understand.knobs import Bench, Handle, Knob, handles
 from fullcount.runtime.understand.trace import Node
@@ -108,7 +108,7 @@ def _membership(expr: ir.In, target: bool, node: Node, bench: Bench) -> Iterator
         return
     for handle in handles(expr.collection, node.env, bench):
         items = held.value if isinstance(held.value, tuple) else ()
-        said = plain(fmt.value(item.value, expr.item.type))
+        said = escaped(fmt.value(item.value, expr.item.type))
         others = tuple(each for each in items if each != item.value)
         wanted = (*others, item.value) if target else others
         yield from turned(handle.knob, present(wanted), "with" if target else "without", said)
@@ -230,7 +230,7 @@ def _said(knob: Knob, cell: Cell, how: str, border: Value | None) -> str:
 
 def _shown(value: Value, of: Type, how: str) -> str:
     if how in {"is one of", "is none of"} and isinstance(value, tuple):
-        few = [plain(fmt.value(item, of), 30) for item in value[:4]]
+        few = [escaped(fmt.value(item, of), 30) for item in value[:4]]
         return ", ".join([*few, "…"] if len(value) > len(few) else few)
     if how in {"with", "without"}:
         return str(value)
@@ -238,7 +238,7 @@ def _shown(value: Value, of: Type, how: str) -> str:
         return _whole_second(value, how)
     if isinstance(value, int) and of == DURATION:
         return _whole_length(value, how)
-    return plain(fmt.value(value, of), 60)
+    return escaped(fmt.value(value, of), 60)
 
 
 def _whole_second(value: int, how: str) -> str:

@@ -12,7 +12,8 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictInt, StrictStr, ValidationError
 
-from fullcount.runtime.workspace.errors import SettingError, WorkspaceError, from_validation
+from fullcount.runtime.workspace.errors import SettingError, WorkspaceError
+from fullcount.runtime.workspace.validation import from_validation
 
 
 class Exemption(NamedTuple):

@@ -14,7 +14,8 @@ from typing import Annotated, Any, NamedTuple, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr, ValidationError, model_validator
 
-from fullcount.runtime.workspace.errors import SettingError, WorkspaceError, from_validation
+from fullcount.runtime.workspace.errors import SettingError, WorkspaceError
+from fullcount.runtime.workspace.validation import from_validation
 
 
 class Freeze(NamedTuple):

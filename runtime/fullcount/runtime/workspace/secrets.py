@@ -7,11 +7,22 @@ to appears in a `repr`, an error or a record: only the name of the variable or t
 from __future__ import annotations
 
 import os
+import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Self
 from urllib.parse import parse_qsl, quote, urlsplit, urlunsplit
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, PrivateAttr, ValidationInfo, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    StringConstraints,
+    ValidationInfo,
+    model_validator,
+)
 
 from fullcount.runtime.workspace.errors import SettingError, WorkspaceError
 
@@ -30,17 +41,21 @@ RootedPath = Annotated[Path, AfterValidator(under_root)]
 
 
 class Secret(BaseModel):
-    """`{ env = "NAME" }` or `{ file = "path" }`."""
+    """`{ env = "NAME" }`, `{ file = "path" }`, `{ keyring = "service/user" }` or `{ command = ["program", "…"] }`."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     env: str | None = None
     file: RootedPath | None = None
+    keyring: Annotated[str, StringConstraints(pattern=r"^[^/]+/.+$")] | None = None
+    """An entry of the user's key ring, by its service and user; needs the package `keyring`."""
+    command: Annotated[list[str], Field(min_length=1)] | None = None
+    """A program and its arguments, run without a shell, that prints the secret as its only output."""
 
     @model_validator(mode="after")
     def _exactly_one(self) -> Self:
-        if (self.env is None) == (self.file is None):
-            msg = 'a secret is named by exactly one of `env = "NAME"` and `file = "path"`'
+        if sum(part is not None for part in (self.env, self.file, self.keyring, self.command)) != 1:
+            msg = 'a secret is named by exactly one of `env = "NAME"`, `file = "path"`, `keyring` and `command`'
             raise SettingError(msg)
         return self
 
@@ -52,6 +67,10 @@ class Secret(BaseModel):
                 message = f"the environment has no variable `{self.env}`, which fullcount.toml names as a secret"
                 raise WorkspaceError("FC605", message, help=f"set `{self.env}` for the user that runs this")
             where = f"the environment variable `{self.env}`"
+        elif self.keyring is not None:
+            value, where = _from_keyring(self.keyring), f"the key ring's entry `{self.keyring}`"
+        elif self.command is not None:
+            value, where = _from_command(self.command), f"what `{self.command[0]}` printed"
         else:
             value, where = self._read()
         if value == "":
@@ -70,6 +89,45 @@ class Secret(BaseModel):
                 "FC605", message, help="the file must be readable by the user that runs this"
             ) from None
         return text.rstrip("\r\n"), f"the file `{self.file}`"
+
+
+def _from_keyring(entry: str) -> str:
+    service, _, user = entry.partition("/")
+    try:
+        import keyring
+        from keyring.errors import KeyringError
+    except ImportError:
+        message = f"the secret `{entry}` is in a key ring, and the package `keyring` is not installed"
+        raise WorkspaceError("FC605", message, help="install `keyring`, or name the secret otherwise") from None
+    try:
+        value = keyring.get_password(service, user)
+    except KeyringError as error:
+        raise WorkspaceError("FC605", f"the key ring did not give `{entry}`: {type(error).__name__}") from None
+    if value is None:
+        raise WorkspaceError("FC605", f"the key ring has no entry `{entry}`, which fullcount.toml names as a secret")
+    return str(value)
+
+
+def _from_command(command: Sequence[str]) -> str:
+    """Run a program for what it prints. Neither its output nor its errors get into a message: they may be secrets."""
+    program = command[0]
+    try:
+        ended = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=_PATIENCE, check=False)
+    except OSError as error:
+        raise WorkspaceError("FC605", f"`{program}`, which prints a secret, can't be run: {error.strerror}") from None
+    except subprocess.TimeoutExpired:
+        raise WorkspaceError("FC605", f"`{program}`, which prints a secret, took longer than {_PATIENCE:g} s") from None
+    if ended.returncode != 0:
+        message = f"`{program}`, which prints a secret, ended with {ended.returncode}"
+        raise WorkspaceError("FC605", message, help="run it yourself to see why")
+    try:
+        return ended.stdout.decode("utf-8").rstrip("\r\n")
+    except UnicodeDecodeError:
+        raise WorkspaceError("FC605", f"what `{program}` printed is not UTF-8 text") from None
+
+
+_PATIENCE = 30.0
+"""Seconds that a program may take to print a secret."""
 
 
 SCHEMES = ("sqlite", "postgresql", "sqlite+pysqlite", "postgresql+psycopg")

@@ -14,16 +14,17 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 
 from fullcount.compiler.catalog import StaticCatalog
 from fullcount.runtime.connectors.base import Connector
-from fullcount.runtime.connectors.registry import UnknownConnectorError, connector_named
-from fullcount.runtime.workspace.errors import SettingError, WorkspaceError, did_you_mean, from_validation
+from fullcount.runtime.connectors.registry import UnknownConnectorError, connector_named, is_built_in
+from fullcount.runtime.workspace.errors import SettingError, WorkspaceError, did_you_mean
 from fullcount.runtime.workspace.exemption_tables import ExemptionTable, check_table
 from fullcount.runtime.workspace.exemptions import Exemption, read_exemptions
 from fullcount.runtime.workspace.freezes import Freeze, FreezeEntry, FreezeFile
+from fullcount.runtime.workspace.ids import with_ids
+from fullcount.runtime.workspace.people import People
 from fullcount.runtime.workspace.policy import Policy, PolicyFile
-from fullcount.runtime.workspace.protections import ProtectionFiles
+from fullcount.runtime.workspace.premises import FILE_NAME, Premises, find, read
 from fullcount.runtime.workspace.secrets import ROOT, DatabaseUrl, RootedPath
-
-FILE_NAME = "fullcount.toml"
+from fullcount.runtime.workspace.validation import from_validation
 
 _WORD = r"^[A-Za-z_][A-Za-z0-9_]*$"
 
@@ -61,11 +62,21 @@ class _File(BaseModel):
     exemptions: dict[_Word, Any] = {}
     freeze: list[FreezeEntry] = []
     policy: Policy = Policy()
+    ids: dict[str, str] = {}
 
 
-class Workspace:
-    """One checked `fullcount.toml`. Nothing of it changes after loading, except that exemption lists, protections,
-    freezes and the policy are read anew.
+class _RolesOnly(BaseModel):
+    """The part of the file that is read anew. The rest of it was checked when the workspace was loaded."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    roles: dict[_Name, list[_Member]] = {}
+
+
+class Workspace(Premises):
+    """One checked `fullcount.toml`. Nothing of it changes after loading, but roles, exemption lists, protections,
+    freezes and the policy are read anew: who left the role, and what was exempted or protected, counts from the next
+    act on.
     """
 
     def __init__(
@@ -76,25 +87,28 @@ class Workspace:
         sources: Mapping[str, tuple[Connector, BaseModel]],
         lists: Mapping[str, Path | ExemptionTable],
     ) -> None:
-        self._root = root
-        self._seen_from = seen_from
+        resources = {name: connector.resources(name, config) for name, (connector, config) in sources.items()}
+        allowed, people = file.policy.automatic_approval, People(file.roles)
+        declared = StaticCatalog(resources, tuple(lists), tuple(file.roles), automatic=allowed, members=people)
+        super().__init__(root, seen_from, with_ids(declared, file.ids, FILE_NAME))
         self._file = file
         self._sources = sources
         self._lists = lists
+        self._roles: tuple[bytes, Mapping[str, tuple[str, ...]]] | None = None
 
     @classmethod
     def load(cls, start: Path) -> Self:
         """Search `start` and the folders above it for `fullcount.toml`, and check the whole of it.
 
-        Raises `WorkspaceError`: FC601 if there is none, FC602-FC607 for what is wrong with it.
+        Raises `WorkspaceError`: FC601 if there is none, FC602-FC607 and FC617 for what is wrong with it.
         """
-        path = _find(start)
-        try:
-            document = tomllib.loads(path.read_bytes().decode())
-        except OSError as error:
-            raise WorkspaceError("FC602", f"`{path}` can't be read: {error.strerror}") from None
-        except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-            raise WorkspaceError("FC602", f"`{path}` is not TOML: {error}") from None
+        path = find(start)
+        return cls.parse(path, read(path), start)
+
+    @classmethod
+    def parse(cls, path: Path, content: bytes, start: Path) -> Self:
+        """Check the content of a `fullcount.toml`; files are named as seen from `start`. Raises `WorkspaceError`."""
+        document = _toml(path, content)
         root = path.parent
         try:
             file = _File.model_validate(document, context={ROOT: root})
@@ -109,9 +123,14 @@ class Workspace:
         return workspace
 
     @property
-    def root(self) -> Path:
-        """The folder of `fullcount.toml`, absolute."""
-        return self._root
+    def is_our_own(self) -> bool:
+        """Whether every source is read by a connector that comes with Fullcount."""
+        return all(is_built_in(table["connector"]) for table in self._file.sources.values())
+
+    @property
+    def written_roles(self) -> Mapping[str, list[str]]:
+        """The members of each role as they stood in the file when it was loaded; `roles` are those of now."""
+        return self._file.roles
 
     @property
     def name(self) -> str:
@@ -130,8 +149,19 @@ class Workspace:
 
     @property
     def roles(self) -> Mapping[str, tuple[str, ...]]:
-        """The members of each role: user names, or `uid:1000`."""
-        return MappingProxyType({role: tuple(members) for role, members in self._file.roles.items()})
+        """The members of each role as the file says now: user names, or `uid:1000`.
+
+        Raises `WorkspaceError` when it can't be read: roles that nobody can read are never those of before.
+        """
+        path = self._root / FILE_NAME
+        data = read(path)
+        if self._roles is None or self._roles[0] != data:
+            try:
+                said = _RolesOnly.model_validate(_toml(path, data))
+            except ValidationError as error:
+                raise from_validation(error, path, _RolesOnly) from None
+            self._roles = (data, MappingProxyType({role: tuple(members) for role, members in said.roles.items()}))
+        return self._roles[1]
 
     @property
     def source_names(self) -> tuple[str, ...]:
@@ -145,24 +175,6 @@ class Workspace:
             message = f"{FILE_NAME} has no source `{source}`"
             raise WorkspaceError("FC610", message, help=did_you_mean(source, self._sources))
         return found
-
-    def catalog(self) -> StaticCatalog:
-        """Return what the compiler may know of this workspace; no I/O."""
-        return self._catalog
-
-    @cached_property
-    def _catalog(self) -> StaticCatalog:
-        return StaticCatalog(
-            {name: connector.resources(name, config) for name, (connector, config) in self._sources.items()},
-            tuple(self._lists),
-            tuple(self._file.roles),
-            self._file.policy.automatic_approval,
-        )
-
-    @cached_property
-    def protections(self) -> ProtectionFiles:
-        """The protections that hold for every workflow; each look at them reads their files."""
-        return ProtectionFiles(self._root, self._catalog, self._seen_from)
 
     @cached_property
     def _freezes(self) -> FreezeFile:
@@ -207,13 +219,11 @@ class Workspace:
         return place
 
 
-def _find(start: Path) -> Path:
-    here = start.resolve()
-    for folder in (here, *here.parents):
-        if (folder / FILE_NAME).is_file():
-            return folder / FILE_NAME
-    message = f"there is no {FILE_NAME} in `{here}` nor in a folder above it"
-    raise WorkspaceError("FC601", message, help="run this inside a workspace, or make one with `fullcount init`")
+def _toml(path: Path, data: bytes) -> dict[str, Any]:
+    try:
+        return tomllib.loads(data.decode())
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise WorkspaceError("FC602", f"`{path}` is not TOML: {error}") from None
 
 
 def _list(path: Path, name: str, place: Any) -> Path | ExemptionTable:

@@ -20,6 +20,7 @@ from fullcount.runtime.connectors.git.declaration import GitConfig
 from fullcount.runtime.connectors.git.worktrees import branches_in_use
 from fullcount.runtime.evidence.codes import Reason, Way
 from fullcount.runtime.evidence.envelope import Continuation, Incompleteness
+from fullcount.runtime.text import shown_bytes
 
 HEADS = "refs/heads/"
 
@@ -35,11 +36,12 @@ _ATOMS = (
 )
 _FORMAT = "%00".join(f"%({atom})" for atom in _ATOMS) + "%00"
 _TRIES = 5
+_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """One branch. None in `author`, `author_email`, `last_commit`: git has no text there, or no date."""
+    """One branch. None in `author`, `author_email`, `upstream`, `last_commit`: git has no text there, or no date."""
 
     name: str
     sha: str
@@ -47,7 +49,7 @@ class Branch:
     author: str | None
     author_email: str | None
     last_commit: datetime | None
-    upstream: str
+    upstream: str | None
     is_base: bool = False
     checked_out: bool = False
     protected: bool = False
@@ -166,17 +168,20 @@ def _base(state: tuple[tuple[bytes, ...], ...], config: GitConfig) -> Branch:
 
 
 def _named(state: tuple[tuple[bytes, ...], ...]) -> tuple[list[Branch], tuple[Incompleteness, ...]]:
-    branches, unreadable = [], 0
+    branches, unreadable = [], list[str]()
     for row in state:
         name = _text(row[0].removeprefix(HEADS.encode()))
         if name is None:
-            unreadable += 1
+            unreadable.append(shown_bytes(row[0].removeprefix(HEADS.encode())))
         else:
             branches.append(_branch(row, name))
-    if unreadable == 0:
+    if len(unreadable) == 0:
         return branches, ()
-    detail = f"{unreadable:,} branches have names that are not UTF-8 text, and can't be listed"
-    return branches, (Incompleteness(code=Reason.MALFORMED_RESPONSE, detail=detail, data={"branches": unreadable}),)
+    named = ", ".join(f"`{name}`" for name in unreadable[:_NAMED])
+    detail = f"{len(unreadable):,} branches have names that are not UTF-8 text, and can't be listed, such as {named}"
+    return branches, (
+        Incompleteness(code=Reason.MALFORMED_RESPONSE, detail=detail, data={"branches": len(unreadable)}),
+    )
 
 
 def _branch(row: tuple[bytes, ...], name: str) -> Branch:
@@ -188,7 +193,7 @@ def _branch(row: tuple[bytes, ...], name: str) -> Branch:
         author=_text(author),
         author_email=_text(email),
         last_commit=_instant(date),
-        upstream=_text(upstream) or "",
+        upstream=_text(upstream),
     )
 
 

@@ -107,7 +107,8 @@ class _Facts:
                 value = getattr(branch, field)
                 return (value, FieldState.SOURCE_FAILED if value is None else None)
             case "upstream":
-                return (branch.upstream if branch.upstream != "" else None, None)
+                failed = FieldState.SOURCE_FAILED if branch.upstream is None else None  # a name that is no text is one
+                return (branch.upstream or None, failed)
             case "merged":
                 return self._merged(branch.merged)
             case "merged_by_content":

@@ -14,7 +14,9 @@ word: declare them with `view = true`; the compiler then asks for a canary.
 inventory names the values (`across`), each is a scan of its own, and the rows have the value as a field.
 
 **Acting.** `update` of the columns named `writable` and, with `deletable = true`, `delete`: one row by key, in one
-short transaction, conditional on the version column or else on every field that was read.
+short transaction, conditional on the version column or else on every field that was read. A write that would reach
+further is refused (`COLLATERAL_CHANGE`): rows that refer to this one and would go or change with it; triggers and rules
+that run at the write, unless `known_triggers` names them, which the plan then announces.
 """
 
 from __future__ import annotations

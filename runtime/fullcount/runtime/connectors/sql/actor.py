@@ -3,7 +3,7 @@
 Guarantees: a write is committed only if the row's incarnation, its version and every field that was read are what the
 recheck saw, in the very state of the database in which the write happens: REPEATABLE READ on PostgreSQL, where a
 concurrent change fails the write; under the write lock on SQLite. It never reaches a second row, nor rows of other
-tables that would go with this one.
+tables that would go or change with this one, and it sets off no trigger or rule that the configuration does not name.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from fullcount.runtime.connectors.base import ActCall, ActResult, Outcome, Sourc
 from fullcount.runtime.connectors.sql.config import SqlConfig
 from fullcount.runtime.connectors.sql.database import LANES, Database, Lanes, reading
 from fullcount.runtime.connectors.sql.described import Descriptions
-from fullcount.runtime.connectors.sql.errors import source_error
 from fullcount.runtime.connectors.sql.identity import identity
 from fullcount.runtime.connectors.sql.precondition import delete_took_effect, update_took_effect
+from fullcount.runtime.connectors.sql.reach import Reaches
 from fullcount.runtime.connectors.sql.rows import Rows
 from fullcount.runtime.connectors.sql.values import Values
 from fullcount.runtime.connectors.sql.write import Write
@@ -40,6 +40,7 @@ class SqlActor:
         self._lanes = Lanes(database, LANES if database.is_postgres else 1)
         self._values = Values(source, is_postgres=database.is_postgres, timezone=config.timezone)
         self._tables = Descriptions(database, config.resources)
+        self._reaches = Reaches(database)
 
     @classmethod
     async def open(cls, source: str, config: SqlConfig) -> SqlActor:
@@ -62,7 +63,7 @@ class SqlActor:
         settings = self._config.resources[call.resource.name]
         try:
             async with self._lanes.lane() as lane:
-                return await lane.run(Write(self._tables, lane, settings, self._values, call).run)
+                return await lane.run(Write(self._tables, self._reaches, lane, settings, self._values, call).run)
         except SourceError as error:
             if error.reason.code is Reason.TIME_BUDGET_EXCEEDED:
                 return ActResult(Outcome.UNKNOWN, ActReason.OUTCOME_UNKNOWN, error.reason.detail)
@@ -96,4 +97,4 @@ class SqlActor:
             async with self._lanes.lane() as lane:
                 return await lane.run(reading(self._database, work))
         except DBAPIError as error:
-            raise source_error(error, doing, secret=self._database.secret) from None
+            raise self._database.failed(error, doing) from None

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from fullcount.compiler.types import FieldType, Kind, ListOf, MapOf, Scalar
-from fullcount.runtime.connectors.field_types import FieldTypeSetting
+from fullcount.runtime.connectors.field_types import FieldTypeSetting, can_identify
 from fullcount.runtime.connectors.sql.partitions import check_partitions
 from fullcount.runtime.workspace.errors import SettingError, did_you_mean
 from fullcount.runtime.workspace.secrets import DatabaseUrl
@@ -42,6 +42,8 @@ class SqlResource(BaseModel):
     fields: dict[_Word, FieldTypeSetting]
     writable: list[_Word] = []
     deletable: bool = False
+    known_triggers: list[_Identifier] = []
+    """Triggers and rules of the table that may run at a write: somebody has looked at what else they change."""
     view: bool = False
     """Whether `table` is something that may hide rows without a word: a view, a foreign or virtual table."""
 
@@ -55,7 +57,7 @@ class SqlResource(BaseModel):
                 raise SettingError(msg, help=did_you_mean(name, self.fields))
         for role, name in named:
             field = self.fields[name]
-            if role in {"key", "incarnation"} and (field.optional or not _can_identify(field)):
+            if role in {"key", "incarnation"} and (field.optional or not can_identify(field)):
                 msg = f"`{name}` is `{field}`, and a {role} must be one value that is always there"
                 raise SettingError(msg)
         if len(set(self.key)) != len(self.key):
@@ -75,11 +77,6 @@ class SqlResource(BaseModel):
 
 
 _INT = FieldType(Scalar(Kind.INT), optional=False)
-_IDENTIFYING = frozenset({Kind.TEXT, Kind.INT, Kind.BOOL, Kind.DATE, Kind.TIMESTAMP, Kind.DECIMAL})
-
-
-def _can_identify(field: FieldType) -> bool:
-    return isinstance(field.type, Scalar) and field.type.kind in _IDENTIFYING
 
 
 class SqlConfig(BaseModel):

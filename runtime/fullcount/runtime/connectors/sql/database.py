@@ -12,6 +12,7 @@ import sqlite3
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import quote
 
@@ -93,6 +94,15 @@ class Database:
         local = "".join(f"; SET LOCAL {name} = {value}" for name, value in settings.items())
         return f"BEGIN ISOLATION LEVEL REPEATABLE READ {access}{local}"
 
+    def failed(self, error: DBAPIError, doing: str, *, within_scan: bool = False) -> SourceError:
+        """Return the error to raise for a driver's exception. One of an SQLite file names the file."""
+        if self.is_postgres:
+            return source_error(error, doing, within_scan=within_scan, secret=self.secret)
+        if self.path and not Path(self.path).exists():
+            detail = f"there is no file `{self.path}`; see `url` of the source in fullcount.toml"
+            return SourceError(Incompleteness(code=Reason.SOURCE_UNAVAILABLE, detail=detail))
+        return source_error(error, f"{doing} in `{self.path}`", within_scan=within_scan)
+
     @property
     def patience(self) -> float | None:
         """How long a call may take before it is interrupted from here; PostgreSQL keeps its own time."""
@@ -118,7 +128,7 @@ class Lane:
             await self._in_thread(self._connect)
         except DBAPIError as error:
             self._thread.shutdown(wait=False)
-            raise source_error(error, "connecting", secret=self._database.secret) from None
+            raise self._database.failed(error, "connecting") from None
 
     def _connect(self) -> None:
         self._connection = self._database.connect()

@@ -9,7 +9,7 @@ from sqlalchemy import Connection, text
 from fullcount.compiler.catalog import Resource
 from fullcount.compiler.types import FieldType, Kind, ListOf, MapOf
 from fullcount.runtime.connectors.sql.config import SqlResource
-from fullcount.runtime.connectors.sql.described import Column, Dependent, Described, missing_table, require_columns
+from fullcount.runtime.connectors.sql.described import Column, Described, missing_table, require_columns
 from fullcount.runtime.connectors.sql.errors import unfit
 
 _KINDS = {"r": "table", "p": "table", "v": "view", "m": "materialized view", "f": "foreign table"}
@@ -17,6 +17,7 @@ _KINDS = {"r": "table", "p": "table", "v": "view", "m": "materialized view", "f"
 _RELATION = text("""
     SELECT c.oid, n.nspname AS schema, c.relname AS name, c.relkind::text AS kind,
            row_security_active(c.oid) AS hides_rows,
+           pg_catalog.has_table_privilege(c.oid, 'UPDATE, DELETE, TRUNCATE') AS lockable,
            c.relkind = 'r' AND EXISTS (SELECT FROM pg_catalog.pg_inherits i WHERE i.inhparent = c.oid) AS has_heirs,
            EXISTS (SELECT FROM pg_catalog.pg_partition_tree(c.oid) t JOIN pg_catalog.pg_class p ON p.oid = t.relid
                    WHERE p.relkind = 'f') AS partly_foreign
@@ -44,18 +45,6 @@ _UNIQUE = text("""
     WHERE i.indrelid = :oid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL
 """)
 
-_DEPENDENTS = text("""
-    SELECT n.nspname AS schema, c.relname AS name,
-           ARRAY(SELECT a.attname::text FROM unnest(f.conkey) WITH ORDINALITY k(n, at)
-                 JOIN pg_catalog.pg_attribute a ON a.attrelid = f.conrelid AND a.attnum = k.n ORDER BY k.at) AS theirs,
-           ARRAY(SELECT a.attname::text FROM unnest(f.confkey) WITH ORDINALITY k(n, at)
-                 JOIN pg_catalog.pg_attribute a ON a.attrelid = f.confrelid AND a.attnum = k.n ORDER BY k.at) AS ours
-    FROM pg_catalog.pg_constraint f
-    JOIN pg_catalog.pg_class c ON c.oid = f.conrelid
-    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-    WHERE f.contype = 'f' AND f.confrelid = :oid AND f.confdeltype IN ('c', 'n', 'd')
-""")
-
 
 def describe_table(connection: Connection, resource: Resource, settings: SqlResource) -> Described:
     """See `described.describe`."""
@@ -78,7 +67,6 @@ def describe_table(connection: Connection, resource: Resource, settings: SqlReso
             detail = f"`{resource.source}.{resource.name}.{name}` is declared as `{declared}`"
             raise unfit("FC608", f"{detail}, and the column of {place} is `{found[name].type}`")
     unique = [set(row.columns) for row in connection.execute(_UNIQUE, {"oid": relation.oid})]
-    dependents = connection.execute(_DEPENDENTS, {"oid": relation.oid}).all() if settings.deletable else []
     return Described(
         schema=relation.schema,
         name=relation.name,
@@ -87,9 +75,7 @@ def describe_table(connection: Connection, resource: Resource, settings: SqlReso
         # a table that others inherit from lists their rows too, and its index knows nothing of them
         key_is_unique=not relation.has_heirs and any(columns <= set(resource.key) for columns in unique),
         hides_rows=relation.hides_rows,
-        dependents=tuple(
-            Dependent(row.schema, row.name, tuple(zip(row.theirs, row.ours, strict=True))) for row in dependents
-        ),
+        lockable=relation.lockable,
     )
 
 

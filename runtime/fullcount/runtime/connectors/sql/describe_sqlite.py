@@ -9,7 +9,7 @@ from sqlalchemy import Connection, text
 from fullcount.compiler.catalog import Resource
 from fullcount.compiler.types import Kind, Scalar
 from fullcount.runtime.connectors.sql.config import SqlResource
-from fullcount.runtime.connectors.sql.described import Column, Dependent, Described, missing_table, require_columns
+from fullcount.runtime.connectors.sql.described import Column, Described, missing_table, require_columns
 from fullcount.runtime.connectors.sql.errors import unfit
 
 _OBJECT = text("SELECT type, sql FROM main.sqlite_schema WHERE name = :name AND type IN ('table', 'view')")
@@ -18,12 +18,6 @@ _COLUMNS = text(
 )
 _INDEXES = text("SELECT name FROM pragma_index_list(:name, 'main') WHERE \"unique\" AND NOT partial")
 _INDEXED = text("SELECT name FROM pragma_index_xinfo(:name, 'main') WHERE key ORDER BY seqno")
-_REFERENCES = text("""
-    SELECT s.name AS child, f.id, f."from" AS theirs, f."to" AS ours
-    FROM main.sqlite_schema s, pragma_foreign_key_list(s.name, 'main') f
-    WHERE s.type = 'table' AND f."table" = :name COLLATE NOCASE AND f.on_delete NOT IN ('NO ACTION', 'RESTRICT')
-    ORDER BY s.name, f.id, f.seq
-""")
 
 _BINARY = "BINARY"
 """The collation that tells every two texts apart, and in which a scan is ordered whatever the column's own is."""
@@ -53,7 +47,6 @@ def describe_table(connection: Connection, resource: Resource, settings: SqlReso
         kind=_kind(table),
         columns={name: _column(found[name], table.sql or "") for name in resource.fields},
         key_is_unique=_has_unique_key(connection, settings.table, resource, found),
-        dependents=_dependents(connection, settings.table, found) if settings.deletable else (),
     )
 
 
@@ -83,16 +76,3 @@ def _has_unique_key(connection: Connection, table: str, resource: Resource, colu
         if all(name is not None for name in indexed):  # None: an expression
             unique.append(set(indexed))
     return any(names <= set(resource.key) for names in unique)
-
-
-def _dependents(connection: Connection, table: str, columns: dict[str, Any]) -> tuple[Dependent, ...]:
-    primary = [row.name for row in sorted(columns.values(), key=lambda row: row.pk) if row.pk > 0]
-    grouped: dict[tuple[str, int], list[tuple[str, str]]] = {}
-    for row in connection.execute(_REFERENCES, {"name": table}):
-        pairs = grouped.setdefault((row.child, row.id), [])
-        named = row.ours if row.ours is not None else next(iter(primary[len(pairs) :]), None)
-        if (
-            named is not None
-        ):  # a reference to a primary key that is not there cascades nowhere: SQLite refuses the write
-            pairs.append((row.theirs, named))
-    return tuple(Dependent("main", child, tuple(pairs)) for (child, _), pairs in grouped.items() if len(pairs) > 0)

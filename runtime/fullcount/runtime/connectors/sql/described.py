@@ -17,7 +17,7 @@ from sqlalchemy.types import NullType
 
 from fullcount.compiler.catalog import Resource
 from fullcount.runtime.connectors.sql.config import SqlResource
-from fullcount.runtime.connectors.sql.database import Database
+from fullcount.runtime.connectors.sql.database import Database, reading
 from fullcount.runtime.connectors.sql.errors import unfit
 from fullcount.runtime.workspace.errors import did_you_mean
 
@@ -35,16 +35,6 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
-class Dependent:
-    """Rows of another table that go, or lose their reference, when a row of this one is deleted."""
-
-    schema: str
-    table: str
-    columns: tuple[tuple[str, str], ...]
-    """Pairs of its column and ours."""
-
-
-@dataclass(frozen=True, slots=True)
 class Described:
     """One table as the database has it."""
 
@@ -57,13 +47,13 @@ class Described:
     key_is_unique: bool
     hides_rows: bool = False
     """Whether row-level security is active for this identity."""
-    dependents: tuple[Dependent, ...] = field(default=())
+    lockable: bool = False
+    """Whether this identity may lock the table against a change of its triggers and references."""
     table: TableClause = field(init=False, compare=False, repr=False)
     """The table for statements. Its columns have no type of their own, so that values pass unchanged."""
 
     def __post_init__(self) -> None:
-        referred = {ours for dependent in self.dependents for _, ours in dependent.columns}
-        columns = (sql_column(name, NullType()) for name in sorted({*self.columns, *referred}))
+        columns = (sql_column(name, NullType()) for name in sorted(self.columns))
         object.__setattr__(self, "table", sql_table(self.name, *columns, schema=self.schema))
 
     @property
@@ -113,8 +103,13 @@ class Descriptions:
     settings: Mapping[str, SqlResource]
     _known: dict[str, Described] = field(default_factory=dict)
 
+    def known(self, connection: Connection, resource: Resource) -> Described:
+        """Return the table of a resource, looked up in a transaction of its own. Raises as `of`."""
+        found = self._known.get(resource.name)
+        return reading(self.database, lambda inner: self.of(inner, resource))(connection) if found is None else found
+
     def of(self, connection: Connection, resource: Resource) -> Described:
-        """Return the table of a resource. Raises `SourceError` (FC608) and `DBAPIError`."""
+        """Return the table of a resource, inside a transaction. Raises `SourceError` (FC608) and `DBAPIError`."""
         found = self._known.get(resource.name)
         if found is None:
             found = describe(connection, self.database, resource, self.settings[resource.name])

@@ -37,6 +37,13 @@ _BY_CLASS = {
     "58": Reason.SOURCE_UNAVAILABLE,
     "28": Reason.AUTH_FAILED,
 }
+
+
+def reason_of_state(state: str) -> Reason:
+    """Return what a SQLSTATE of PostgreSQL means for a read."""
+    return _BY_STATE.get(state) or _BY_CLASS.get(state[:2], Reason.MALFORMED_RESPONSE)
+
+
 _LOGIN_REFUSED = ("authentication failed", "no pg_hba.conf entry", "no password supplied", "is not permitted to log in")
 """Refused log-ins reach the client without a SQLSTATE, as text of the server."""
 
@@ -111,8 +118,7 @@ def _postgres(error: DBAPIError) -> Cause:
     text = str(primary or original).strip().splitlines()
     message = text[0] if text else "no message"
     if state:
-        reason = _BY_STATE.get(state) or _BY_CLASS.get(state[:2], Reason.MALFORMED_RESPONSE)
-        return Cause(reason, state, message, answered=not state.startswith(("08", "57P")))
+        return Cause(reason_of_state(state), state, message, answered=not state.startswith(("08", "57P")))
     whole = " ".join(text)
     if any(sign in whole for sign in _LOGIN_REFUSED) or ("role" in whole and "does not exist" in whole):
         return Cause(Reason.AUTH_FAILED, "", whole, answered=True)

@@ -12,7 +12,7 @@ none of them can lead to another path, host or option. No I/O and no database li
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -111,7 +111,7 @@ def _own_columns(table: SqlResource, part: Mapping[str, str]) -> SqlResource:
     return table.model_copy(update={"fields": fields, "key": [name for name in table.key if name not in part]})
 
 
-def resource_of_part(resource: Resource, part: Mapping[str, str]) -> Resource:
+def resource_of_part(resource: Resource, part: Collection[str]) -> Resource:
     """Return a resource as the tables of one part have it."""
     operations = {
         name: replace(

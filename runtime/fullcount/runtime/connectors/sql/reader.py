@@ -11,13 +11,13 @@ from sqlalchemy.exc import DBAPIError
 
 from fullcount.compiler.catalog import Resource
 from fullcount.compiler.values import Cell, Value
-from fullcount.runtime.connectors.base import Existence, Matches, Question, Reading, Scan, SourceError
+from fullcount.runtime.connectors.base import Collateral, Existence, Matches, Question, Reading, Scan, SourceError
 from fullcount.runtime.connectors.sql.config import SqlConfig, can_look_up
 from fullcount.runtime.connectors.sql.database import Database, Lane, Lanes, reading
 from fullcount.runtime.connectors.sql.described import Described, Descriptions
-from fullcount.runtime.connectors.sql.errors import source_error
 from fullcount.runtime.connectors.sql.identity import identity
 from fullcount.runtime.connectors.sql.pushdown import not_as_declared
+from fullcount.runtime.connectors.sql.reach import Reaches, collateral
 from fullcount.runtime.connectors.sql.rows import Rows
 from fullcount.runtime.connectors.sql.scan import SqlScan, open_scan
 from fullcount.runtime.connectors.sql.values import Values
@@ -62,7 +62,7 @@ class SqlReader:
                     lambda connection: open_scan(connection, self._database, question, settings, self._values)
                 )
             except DBAPIError as error:
-                raise source_error(error, f"reading {settings.table}", secret=self._database.secret) from None
+                raise self._database.failed(error, f"reading {settings.table}") from None
             yield SqlScan(self._database, lane, question, self._values, opened)
         finally:
             await lane.close()
@@ -123,6 +123,17 @@ class SqlReader:
 
         return await self._ask(f"counting {resource.name}", work)
 
+    async def collateral(self, resource: Resource, operation: str) -> Collateral:
+        """See `ForeseesCollateral.collateral`."""
+        named = resource.operations[operation]
+
+        def work(connection: Connection) -> Collateral:
+            described = self._tables.of(connection, resource)
+            reach = Reaches(self._database).of(connection, described)
+            return collateral(reach, described, named, self._config.resources[resource.name])
+
+        return await self._ask(f"looking for triggers of {resource.name}", work)
+
     async def close(self) -> None:
         """See `SourceReader.close`."""
         await self._lanes.close()
@@ -132,7 +143,7 @@ class SqlReader:
             async with self._lanes.lane() as lane:
                 return await lane.run(reading(self._database, work))
         except DBAPIError as error:
-            raise source_error(error, doing, secret=self._database.secret) from None
+            raise self._database.failed(error, doing) from None
 
     def _may_equal(self, table: Rows, field: str, value: Value) -> ColumnElement[bool]:
         """Return the test for rows whose field has this value, or none, or on SQLite one of another type."""

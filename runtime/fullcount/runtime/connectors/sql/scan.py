@@ -21,7 +21,6 @@ from fullcount.runtime.connectors.base import Page, Question, ScanInfo, SourceEr
 from fullcount.runtime.connectors.sql.config import SqlResource
 from fullcount.runtime.connectors.sql.database import Database, Lane
 from fullcount.runtime.connectors.sql.described import Described, describe
-from fullcount.runtime.connectors.sql.errors import source_error
 from fullcount.runtime.connectors.sql.fetch import fetch_all
 from fullcount.runtime.connectors.sql.pushdown import PushDown, Pushed
 from fullcount.runtime.connectors.sql.values import Values
@@ -82,7 +81,7 @@ class SqlScan:
             rows = await self.lane.run(lambda connection: fetch_all(connection, statement))
         except DBAPIError as error:
             doing = f"reading {self.opened.described.place}"
-            raise source_error(error, doing, within_scan=True, secret=self.database.secret) from None
+            raise self.database.failed(error, doing, within_scan=True) from None
         return self._page(place, rows[:limit], more=len(rows) > limit, cursor=cursor)
 
     def _statement(self, place: _Place, limit: int) -> Select[Any]:

@@ -20,6 +20,7 @@ from fullcount.runtime.connectors.base import (
     TARGET_FACTS,
     ActCall,
     ActResult,
+    Collateral,
     Existence,
     Matches,
     Outcome,
@@ -76,6 +77,21 @@ class SplitReader:
     async def count(self, resource: Resource) -> int:
         """See `SourceReader.count`: there is none, because no part speaks for the others."""
         raise SourceError(_no_listing(f"counting {resource.name}"))
+
+    async def collateral(self, resource: Resource, operation: str) -> Collateral:
+        """See `ForeseesCollateral.collateral`: what a write sets off in any of the parts that were read so far.
+
+        A part that nobody read has no object of a plan in it.
+        """
+        found = [
+            await reader.collateral(resource_of_part(resource, self._config.partitions), operation)
+            for reader in self._parts.values()
+        ]
+        return Collateral(
+            unknown=tuple(dict.fromkeys(phrase for each in found for phrase in each.unknown)),
+            known=tuple(dict.fromkeys(phrase for each in found for phrase in each.known)),
+            way_on=next((each.way_on for each in found if each.way_on != ""), ""),
+        )
 
     async def close(self) -> None:
         """See `SourceReader.close`."""

@@ -19,10 +19,10 @@ from fullcount.compiler.values import Cell, Value, present
 from fullcount.runtime.connectors.base import ActCall, ActResult, Outcome
 from fullcount.runtime.connectors.sql.config import SqlResource
 from fullcount.runtime.connectors.sql.database import Lane, reading
-from fullcount.runtime.connectors.sql.dependents import goes_with
-from fullcount.runtime.connectors.sql.described import Descriptions
+from fullcount.runtime.connectors.sql.described import Described, Descriptions
 from fullcount.runtime.connectors.sql.errors import Cause, cause_of
 from fullcount.runtime.connectors.sql.precondition import difference, fields_to_compare
+from fullcount.runtime.connectors.sql.reach import Reaches, collateral, goes_with
 from fullcount.runtime.connectors.sql.rows import Rows
 from fullcount.runtime.connectors.sql.values import Values
 from fullcount.runtime.evidence.codes import ActReason, Reason
@@ -42,6 +42,7 @@ class Write:
     """One call, ready to run."""
 
     tables: Descriptions
+    reaches: Reaches
     lane: Lane
     settings: SqlResource
     values: Values
@@ -50,8 +51,9 @@ class Write:
     def run(self, connection: Connection) -> ActResult:
         """Do it, once. Raises `SourceError` only before anything was sent to be written."""
         try:
-            connection.exec_driver_sql(self.tables.database.begin(writing=True))
-            before = self._write(connection)
+            described = self.tables.known(connection, self.call.resource)
+            connection.exec_driver_sql(self._begin(connection, described))
+            before = self._write(connection, described)
         except _GiveUpError as given_up:
             connection.exec_driver_sql("ROLLBACK")
             return given_up.result
@@ -63,9 +65,22 @@ class Write:
             return self._commit_failed(connection, error)
         return ActResult(Outcome.DONE, before=before)
 
-    def _write(self, connection: Connection) -> Mapping[str, Any]:
+    def _begin(self, connection: Connection, described: Described) -> str:
+        """Return the statements that open the transaction.
+
+        On PostgreSQL its state is chosen by the first query: the table is locked before, so that no trigger or
+        reference can be made that the write would set off and the state does not show. A credential that has rights on
+        columns only can't do so.
+        """
+        database = self.tables.database
+        opened = database.begin(writing=True)
+        if not (database.is_postgres and described.is_base and described.lockable):
+            return opened
+        quote = connection.dialect.identifier_preparer.quote_identifier
+        return f"{opened}; LOCK TABLE {quote(described.schema)}.{quote(described.name)} IN ROW EXCLUSIVE MODE"
+
+    def _write(self, connection: Connection, described: Described) -> Mapping[str, Any]:
         call, resource = self.call, self.call.resource
-        described = self.tables.of(connection, resource)
         if not described.is_base:
             raise _GiveUpError(Outcome.REFUSED, f"{described.place} is a {described.kind}, not a table")
         rows = Rows(resource, described, self.values)
@@ -79,15 +94,27 @@ class Write:
             outcome = Outcome.CHANGED if found.verifiable else Outcome.REFUSED
             raise _GiveUpError(outcome, found.detail, ActReason.PRECONDITION_FAILED)
         guarded = self._guarded(rows, condition)
+        self._reaches_no_further(connection, described, condition, wanted)
         if deleting:
-            lost = goes_with(connection, described, condition)
-            if lost is not None:
-                detail = f"rows of {lost} refer to it and would go or lose their reference with it"
-                raise _GiveUpError(Outcome.REFUSED, detail, ActReason.COLLATERAL_CHANGE)
             self._delete(connection, rows, guarded)
         else:
             self._update(connection, rows, guarded, wanted)
         return {name: _json(resource.fields[name].type, now[name]) for name in names if deleting or name in wanted}
+
+    def _reaches_no_further(
+        self, connection: Connection, described: Described, condition: ColumnElement[bool], wanted: Mapping[str, Value]
+    ) -> None:
+        """Give up if the write would change, or set off a change of, anything but its one row."""
+        operation = self.call.resource.operations[self.call.operation]
+        reach = self.reaches.of(connection, described)
+        unknown = collateral(reach, described, operation, self.settings).unknown
+        if len(unknown) > 0:
+            detail = f"{' and '.join(unknown)}, and may change what nobody approved"
+            raise _GiveUpError(Outcome.REFUSED, detail, ActReason.COLLATERAL_CHANGE)
+        lost = goes_with(connection, reach, described, condition, operation.effect, wanted)
+        if lost is not None:
+            detail = f"rows of {lost} refer to it and would go, change or lose their reference with it"
+            raise _GiveUpError(Outcome.REFUSED, detail, ActReason.COLLATERAL_CHANGE)
 
     def _wanted(self) -> dict[str, Value]:
         """Return the columns to write, after checking that the call says nothing else."""

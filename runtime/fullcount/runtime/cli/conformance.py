@@ -1,0 +1,89 @@
+"""`fullcount conformance replay FILE`: recorded exchanges, and what this program makes of them."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from fullcount.runtime.cli import options
+from fullcount.runtime.exit_codes import Exit
+
+if TYPE_CHECKING:
+    from fullcount.runtime.conformance.replay import Replayed
+
+
+class What(StrEnum):
+    """What there is to do."""
+
+    REPLAY = "replay"
+
+
+@options.command()
+@click.argument(
+    "what", type=click.Choice(What, case_sensitive=False), help="`replay`: serve recorded exchanges to the connectors."
+)
+@click.argument("file", type=options.PATH, help="Recorded cases, one a line.")
+@options.as_json
+def conformance(what: What, file: Path, as_json: bool) -> None:
+    """Replay recorded exchanges through the connectors.
+
+    Prints what differs from the expected verdicts and ends with `N of M agree`; the exit code is 0 only if all do.
+    """
+    from fullcount.runtime.conformance.case import CaseError, load
+    from fullcount.runtime.conformance.replay import replay
+    from fullcount.runtime.workflow_files import UsageError
+
+    try:
+        cases = list(load(file))
+    except OSError as error:
+        raise UsageError("FC690", f"can't read `{file}`: {error.strerror}", help="name a file of cases") from error
+    except UnicodeDecodeError as error:
+        raise UsageError("FC690", f"can't read `{file}`: it is not UTF-8 text", help="name a file of cases") from error
+    except CaseError as error:
+        raise UsageError("FC675", str(error), help="one case a line, as `fullcount explain FC675` says") from error
+    if len(cases) == 0:
+        raise UsageError("FC675", f"`{file}` has no case", help="a replay of nothing proves nothing")
+    replayed = list(replay(cases))
+    agreed = sum(one.agrees for one in replayed)
+    if as_json:
+        import json
+
+        document = {"cases": len(replayed), "agree": agreed, "results": [_json(one) for one in replayed]}
+        click.echo(json.dumps(document, indent=2))
+    else:
+        for one in replayed:
+            if not one.agrees:
+                click.echo(_line(one))
+        click.echo(f"{agreed} of {len(replayed)} agree")
+    raise click.exceptions.Exit(int(Exit.DONE if agreed == len(replayed) else Exit.ERROR))
+
+
+def _line(one: Replayed) -> str:
+    from fullcount.runtime.text import plain
+
+    return plain(f"{one.case.id} ({one.case.api}, {one.case.phase})  " + "; ".join(map(str, one.differences)))
+
+
+def _json(one: Replayed) -> dict[str, object]:
+    verdict = one.verdict
+    return {
+        "id": one.case.id,
+        "api": one.case.api,
+        "phase": one.case.phase,
+        "agrees": one.agrees,
+        "differences": [
+            {"about": each.about, "expected": each.expected, "found": each.found} for each in one.differences
+        ],
+        "verdict": {
+            "complete": verdict.complete,
+            "reasons": sorted(verdict.reasons),
+            "continuation": verdict.continuation,
+            "warnings": sorted(verdict.warnings),
+            "field_states": dict(verdict.field_states),
+            "decision": verdict.decision,
+            "details": list(verdict.details),
+        },
+    }

@@ -1,0 +1,94 @@
+"""The form of a recorded case: what was exchanged, and what must be made of it.
+
+A case is one line of JSON. `exchange` is a list of requests with their replies: an HTTP status with headers and a body,
+a result code of LDAP, an SQLSTATE, the name of an `errno`, or null where no answer came. `expect` is the verdict. The
+fields that the question asks for are those that `expect.field_states` names; nothing else of `expect` is looked at
+before the verdict stands.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from fullcount.compiler.values import FieldState
+from fullcount.runtime.evidence.codes import ActReason, Decision, Reason, WarningCode, Way
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class Answer(_Form):
+    """One reply, in the words of its protocol."""
+
+    status: int | str | None
+    headers: dict[str, Any] = {}
+    body: Any = None
+
+
+class Step(_Form):
+    """One request with its reply."""
+
+    request: dict[str, Any]
+    response: Answer
+
+
+class Expected(_Form):
+    """The verdict that must be reached."""
+
+    complete: bool
+    reasons: list[Reason | ActReason]
+    continuation: Way | None
+    warnings: list[WarningCode] = []
+    field_states: dict[str, FieldState] | None = None
+    decision: Decision
+
+
+class Case(_Form):
+    """One case. `client` are settings of the reading side, such as `max_pages`."""
+
+    id: str
+    api: str
+    phase: Literal["read", "act"]
+    story: str = ""
+    exchange: list[Step]
+    expect: Expected
+    client: dict[str, int] = {}
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields that the question asks for."""
+        return tuple(self.expect.field_states or ())
+
+    @property
+    def limits(self) -> dict[str, int]:
+        """The reading side's own limits: from `client`, or, in recordings without it, as the story states them."""
+        stated = {name: int(value) for name, value in _LIMIT.findall(self.story)}
+        return {**stated, **self.client}
+
+
+_LIMIT = re.compile(r"\b(max_pages|max_rows)\s*=\s*(\d+)")
+
+
+class CaseError(ValueError):
+    """A line is no case."""
+
+
+def load(path: Path) -> Iterator[Case]:
+    """Yield the cases of a file. Raises `CaseError` with the line, `OSError`."""
+    with path.open(encoding="utf-8") as stream:
+        for number, line in enumerate(stream, start=1):
+            if line.strip() == "":
+                continue
+            try:
+                yield Case.model_validate(json.loads(line))
+            except (json.JSONDecodeError, ValidationError) as error:
+                first = str(error).splitlines()
+                msg = f"`{path}`, line {number}: this is no case: {' '.join(first[:3])}"
+                raise CaseError(msg) from None

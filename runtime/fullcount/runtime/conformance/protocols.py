@@ -1,0 +1,165 @@
+"""Cases of protocols that are not HTTP: from their recorded words to the decision functions of their connectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fullcount.compiler.values import FieldState
+from fullcount.runtime.conformance.case import Case, Step
+from fullcount.runtime.conformance.verdict import Verdict
+from fullcount.runtime.connectors.filesystem import replies as filesystem
+from fullcount.runtime.connectors.judged import Judged
+from fullcount.runtime.connectors.kafka import replies as kafka
+from fullcount.runtime.connectors.ldap import replies as ldap
+from fullcount.runtime.connectors.redis import replies as redis
+
+
+def verdict_of(case: Case) -> Verdict | None:
+    """Return the verdict on a case whose protocol has decision functions; None for an API over HTTP."""
+    decide = _PROTOCOLS.get(case.api)
+    return None if decide is None else _verdict(decide(case), case)
+
+
+def _verdict(judged: Judged, case: Case) -> Verdict:
+    states = {}
+    for name in case.fields:
+        otherwise = FieldState.ABSENT if len(judged.reasons) == 0 else FieldState.SOURCE_FAILED
+        states[name] = judged.states.get(name, otherwise)
+    return Verdict(frozenset(judged.reasons), judged.way, frozenset(judged.warnings), states, tuple(judged.details))
+
+
+def _body(step: Step) -> Mapping[str, Any]:
+    return step.response.body if isinstance(step.response.body, Mapping) else {}
+
+
+# --- LDAP -------------------------------------------------------------------------------------------------------------
+
+
+def _ldap(case: Case) -> Judged:
+    if case.phase == "act":
+        writing = [step for step in case.exchange if step.request.get("op") != "search"] or case.exchange
+        last = writing[-1]
+        return ldap.judge_write(_number(last.response.status), last.request.get("controls", ()))
+    replies = [_search(step) for step in case.exchange if step.request.get("op", "search") == "search"]
+    return ldap.judge_search(replies, case.fields, active_directory=case.api == "active_directory")
+
+
+def _search(step: Step) -> ldap.SearchReply:
+    body, request = _body(step), step.request
+    control = step.response.headers.get(f"control:{ldap.PAGED}")
+    entries = [entry for entry in body.get("entries") or () if isinstance(entry, Mapping)]
+    return ldap.SearchReply(
+        code=_number(step.response.status),
+        entries=[_many(entry.get("attributes", {})) for entry in entries],
+        names=[str(entry.get("dn", "")) for entry in entries],
+        references=body.get("searchResRef") or (),
+        cookie=None if control is None else str(control.get("cookie") or ""),
+        resumed=bool(request.get("cookie")),
+        paged="page" in request,
+        asked=request.get("attributes") or (),
+        failed=str(body.get("client_error", "no answer")),
+    )
+
+
+def _many(attributes: Mapping[str, Any]) -> dict[str, list[Any]]:
+    return {name: value if isinstance(value, list) else [value] for name, value in attributes.items()}
+
+
+def _number(status: int | str | None) -> int | None:
+    return None if status is None else int(status)
+
+
+# --- PostgreSQL -------------------------------------------------------------------------------------------------------
+
+
+def _postgresql(case: Case) -> Judged:
+    from fullcount.runtime.connectors.sql import replies as sql
+
+    statements = [
+        sql.Statement(
+            sql=str(step.request.get("sql", "")),
+            state=None if step.response.status is None else str(step.response.status),
+            rows=_body(step).get("rows"),
+            rowcount=_body(step).get("rowcount"),
+            transaction=_lower(step.request.get("tx")),
+            failed=str(_body(step).get("client_error", "no answer")),
+        )
+        for step in case.exchange
+    ]
+    return sql.judge_read(statements) if case.phase == "read" else sql.judge_write(statements)
+
+
+def _lower(text: Any) -> str | None:
+    return text.lower() if isinstance(text, str) else None
+
+
+# --- file systems -----------------------------------------------------------------------------------------------------
+
+
+def _filesystem(case: Case) -> Judged:
+    looks = []
+    for step in case.exchange:
+        status, body = step.response.status, _body(step)
+        error = None if status == "ok" else str(body.get("client_error", "EIO")) if status is None else str(status)
+        entries = body.get("entries")
+        facts = {name: value for name, value in body.items() if name != "entries"}
+        expected = step.request.get("expect") or {}
+        operation, path = str(step.request.get("op", "")), str(step.request.get("path", ""))
+        looks.append(filesystem.Look(operation, path, error, entries, facts, expected))
+    return filesystem.judge_walk(looks) if case.phase == "read" else filesystem.judge_write(looks)
+
+
+# --- Redis, Kafka -----------------------------------------------------------------------------------------------------
+
+
+def _redis(case: Case) -> Judged:
+    answers = []
+    for step in case.exchange:
+        status, body = step.response.status, _body(step)
+        error = None
+        if status != "ok":
+            stated = body.get("error") or body.get("client_error")
+            error = str(stated if status in {None, "error", "err"} and stated is not None else status or "no answer")
+        node = step.request.get("node")
+        answers.append(
+            redis.Answer(
+                command=str(step.request.get("op", "")).upper(),
+                node=None if node is None else str(node),
+                asked_cursor=step.request.get("cursor"),
+                reply=body,
+                error=error,
+            )
+        )
+    return redis.judge_scan(answers) if case.phase == "read" else redis.judge_write(answers)
+
+
+def _kafka(case: Case) -> Judged:
+    bodies = [None if step.response.status is None else _with_status(step) for step in case.exchange]
+    if case.phase == "act":
+        return kafka.judge_write(bodies[-1])
+    brokers: list[Any] = []
+    answered: list[Any] = []
+    for step, body in zip(case.exchange, bodies, strict=True):
+        if body is not None:
+            brokers += body["brokers"] if isinstance(body.get("brokers"), list) else []
+            answered += [step.request["broker"]] if "broker" in step.request else []
+    return kafka.judge_listing(bodies, brokers, answered)
+
+
+def _with_status(step: Step) -> Mapping[str, Any]:
+    status = step.response.status
+    return {**_body(step), **({"error_code": status} if isinstance(status, int) and status != 0 else {})}
+
+
+_PROTOCOLS: Mapping[str, Callable[[Case], Judged]] = {
+    "ldap": _ldap,
+    "openldap": _ldap,
+    "active_directory": _ldap,
+    "postgresql": _postgresql,
+    "postgres": _postgresql,
+    "filesystem": _filesystem,
+    "redis": _redis,
+    "valkey": _redis,
+    "kafka": _kafka,
+}

@@ -1,0 +1,79 @@
+"""What a recording's client asked for: the list with its pages, what it asked beside them, the names of the objects."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import httpx
+
+from fullcount.runtime.conformance.case import Step
+from fullcount.runtime.conformance.recording import HOST, Recording, request_of
+from fullcount.runtime.connectors.base import SourceError
+from fullcount.runtime.connectors.http import paths
+from fullcount.runtime.connectors.http.client import HttpClient
+from fullcount.runtime.connectors.http.exchange import Exchange, Reply, Request
+from fullcount.runtime.connectors.http.forms import Dialect, Operation
+from fullcount.runtime.connectors.http.page import read_page
+from fullcount.runtime.connectors.http.scan import keyed, operation_for
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """`starts`: the first request of each part. `probes` and `details`: whether and which of them were recorded."""
+
+    pages: tuple[Step, ...]
+    aside: tuple[Step, ...]
+    starts: tuple[Request, ...]
+    probes: tuple[str, ...]
+    details: bool
+    key: str
+    """The place at which the objects have their names; empty: they have none, and are their own."""
+    names: frozenset[str]
+
+
+async def recorded(steps: Sequence[Step], dialect: Dialect) -> Recorded:
+    """Return what a recording holds, as a dialect reads it."""
+    operations = [(step, operation_for(dialect, request_of(step))) for step in steps]
+    detailed = any(operation.detail is not None for _, operation in operations)
+    pages: list[Step] = []
+    aside: list[Step] = []
+    probes: list[str] = []
+    details = False
+    for step, operation in operations:
+        if operation.kind == "probe":
+            aside.append(step)
+            probes.append(request_of(step).target)
+        elif detailed and operation.detail is None and len(pages) > 0:
+            aside.append(step)
+            details = True
+        else:
+            pages.append(step)
+    if len(pages) == 0:  # nothing but probes: then they are what was asked for
+        pages, aside, probes = list(steps), [], []
+    first = request_of(pages[0])
+    starts = tuple(map(request_of, pages)) if operation_for(dialect, first).parts else (first,)
+    key, names = await _names(pages, dialect)
+    return Recorded(tuple(pages), tuple(aside), starts, tuple(probes), details, key, names)
+
+
+async def _names(pages: Sequence[Step], dialect: Dialect) -> tuple[str, frozenset[str]]:
+    operation: Operation | None = None
+    items: list[Any] = []
+    for step in pages:
+        request = request_of(step)
+        fitting = operation_for(dialect, request)
+        try:
+            items += read_page(fitting, Exchange(request, await reply_to(step, fitting.xml_lists))).items
+        except SourceError:
+            continue
+        operation = fitting
+    key = "" if operation is None else keyed(operation, items) or ""
+    return key, frozenset(str(value) for item in items if (value := paths.first(item, key)) is not None)
+
+
+async def reply_to(step: Step, xml_lists: Sequence[str] = ()) -> Reply:
+    """Return a recorded reply as the real client takes it."""
+    async with httpx.AsyncClient(transport=Recording([step], [])) as connection:
+        return await HttpClient(connection, f"https://{HOST}", {}).send(request_of(step), xml_lists)

@@ -1,0 +1,137 @@
+"""Sending requests: httpx behind the one method that a scan needs.
+
+Guarantees: a redirect is never followed, and no request goes to another host than the configured one; what a network
+does is in the reply, never an exception; no message and no reply carries a header of the request, so that credentials
+stay where they are.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Protocol
+
+import httpx
+
+from fullcount.runtime.connectors.base import SourceError
+from fullcount.runtime.connectors.http.exchange import Fault, Reply, Request, decode
+from fullcount.runtime.connectors.http.forms import Wait
+from fullcount.runtime.connectors.http.pace import Pace
+from fullcount.runtime.evidence.codes import Reason
+from fullcount.runtime.evidence.envelope import Incompleteness
+
+_WAITS = (
+    Wait(header="retry-after"),
+    Wait(header="x-ratelimit-reset", kind="epoch"),
+    Wait(header="x-rate-limit-reset", kind="epoch"),
+    Wait(header="ratelimit-reset"),
+)
+_LONGEST_BODY = 256 * 1024 * 1024
+"""Bytes of one reply that are taken at most."""
+
+
+class Authorization(Protocol):
+    """What makes a request one of a known caller."""
+
+    async def headers(self, client: httpx.AsyncClient) -> Mapping[str, str]:
+        """Return the headers to send. Raises `SourceError`."""
+        ...
+
+    def rejected(self) -> bool:
+        """Forget what was refused; return whether another attempt with something new makes sense."""
+        ...
+
+
+class HttpClient:
+    """One connection pool to one host, with one identity."""
+
+    def __init__(
+        self,
+        client: httpx.AsyncClient,
+        base_url: str,
+        headers: Mapping[str, str],
+        authorization: Authorization | None = None,
+        pace: Pace | None = None,
+    ) -> None:
+        self._client, self._authorization, self._pace = client, authorization, pace
+        self._base = httpx.URL(base_url)
+        self._prefix = self._base.path.rstrip("/")
+        self._headers = {"accept": "application/json", **{name.lower(): value for name, value in headers.items()}}
+
+    @property
+    def host(self) -> str:
+        """See `Client.host`."""
+        return self._base.netloc.decode().lower()
+
+    async def send(self, request: Request, xml_lists: Sequence[str] = ()) -> Reply:
+        """See `Client.send`. Raises `SourceError` only where a credential can't be had."""
+        reply = await self._once(request, xml_lists)
+        if (
+            reply.status == httpx.codes.UNAUTHORIZED
+            and self._authorization is not None
+            and self._authorization.rejected()
+        ):
+            reply = await self._once(request, xml_lists)
+        return reply
+
+    async def _once(self, request: Request, xml_lists: Sequence[str]) -> Reply:
+        if self._pace is not None:
+            await self._pace.wait()
+        given = {} if self._authorization is None else await self._authorization.headers(self._client)
+        headers = {**self._headers, **request.headers, **given}
+        content: bytes | None = None
+        if request.body is not None:
+            content = json.dumps(request.body, ensure_ascii=False, default=float).encode()
+            headers.setdefault("content-type", "application/json")
+        try:
+            async with self._client.stream(
+                request.method, self._url(request), headers=headers, content=content, follow_redirects=False
+            ) as response:
+                reply = await self._taken(response, xml_lists)
+        except httpx.TransportError as error:
+            return Reply(failed=type(error).__name__)
+        except httpx.DecodingError:
+            return Reply(failed="DecodingError")
+        if self._pace is not None:
+            self._pace.note(reply.headers, reply.wait(_WAITS, datetime.now(UTC)))
+        return reply
+
+    async def close(self) -> None:
+        """Release the connections."""
+        await self._client.aclose()
+
+    def _url(self, request: Request) -> httpx.URL:
+        target = request.target
+        if self._prefix != "" and not target.startswith(self._prefix + "/"):
+            target = self._prefix + target
+        return self._base.copy_with(raw_path=_encoded(target))
+
+    async def _taken(self, response: httpx.Response, xml_lists: Sequence[str]) -> Reply:
+        chunks: list[bytes] = []
+        size = 0
+        async for chunk in response.aiter_bytes():
+            size += len(chunk)
+            if size > _LONGEST_BODY:
+                detail = f"a reply of more than {_LONGEST_BODY:,} bytes was not taken: ask for smaller pages"
+                raise SourceError(Incompleteness(code=Reason.CLIENT_LIMIT_REACHED, detail=detail))
+            chunks.append(chunk)
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        try:
+            text = b"".join(chunks).decode(_charset(headers))
+        except (UnicodeDecodeError, LookupError):
+            return Reply(response.status_code, headers, None, Fault.BROKEN)
+        body, fault = decode(text, headers.get("content-type", ""), xml_lists)
+        return Reply(response.status_code, headers, body, fault)
+
+
+def _charset(headers: Mapping[str, str]) -> str:
+    _, found, rest = headers.get("content-type", "").lower().partition("charset=")
+    return rest.split(";")[0].strip('" ') if found else "utf-8"
+
+
+def _encoded(target: str) -> bytes:
+    """Return a path with its query as it goes over the wire: what is encoded already stays as it is."""
+    from urllib.parse import quote
+
+    return quote(target, safe="/?&=%:@!$'()*+,;~[]-._").encode()

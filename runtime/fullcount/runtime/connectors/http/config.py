@@ -1,0 +1,321 @@
+"""What `[sources.NAME]` may say when `connector = "http"`. Imports nothing heavy: `check` reads this."""
+
+from __future__ import annotations
+
+import re
+from ipaddress import ip_address
+from typing import Annotated, Any, Literal, Self
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
+
+from fullcount.compiler.catalog import Effect, Idempotency
+from fullcount.compiler.claims import Consistency
+from fullcount.compiler.types import FieldType, Kind, ListOf, MapOf, Scalar
+from fullcount.compiler.values import FieldState
+from fullcount.runtime.connectors.field_types import FieldTypeSetting
+from fullcount.runtime.workspace.errors import SettingError, did_you_mean
+from fullcount.runtime.workspace.secrets import RootedPath, Secret
+
+
+class _Setting(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+_Word = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+
+
+def _a_path(text: str) -> str:
+    if not text.startswith("/") or text.startswith("//"):
+        msg = "a path begins with one `/`, and is below `base_url`"
+        raise SettingError(msg, help='as `"/orgs/acme/repos?per_page=100"`')
+    return text
+
+
+_Path = Annotated[str, AfterValidator(_a_path)]
+PLACE = re.compile(r"\{(\$?[A-Za-z_][A-Za-z0-9_]*)\}")
+"""A place of a template: a key field, a parameter of the operation, or `{$field}`, a value seen at the recheck."""
+
+
+def _an_address(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in {"http", "https"} or parts.hostname is None:
+        msg = "an address begins with `https://` and names a host"
+        raise SettingError(msg, code="FC607", help='as `"https://api.example.com/v1"`')
+    if parts.username is not None or parts.password is not None or parts.query != "" or parts.fragment != "":
+        msg = "an address has no user, no password, no `?` and no `#`"
+        raise SettingError(msg, code="FC607", help="credentials go into `auth`, parameters into a resource's path")
+    return text.rstrip("/")
+
+
+_Address = Annotated[str, AfterValidator(_an_address)]
+
+
+def is_private(address: str) -> bool:
+    """Whether what is sent to an address can be read by nobody on the way: by https, or on this very machine."""
+    parts = urlsplit(address)
+    if parts.scheme == "https" or parts.hostname == "localhost":
+        return True
+    try:
+        return ip_address(parts.hostname or "").is_loopback
+    except ValueError:
+        return False
+
+
+class Basic(_Setting):
+    """A user and a password."""
+
+    user: str
+    password: Secret
+
+
+class HeaderKey(_Setting):
+    """A key in a header of its own."""
+
+    name: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]+$")]
+    value: Secret
+
+
+class ClientCredentials(_Setting):
+    """OAuth 2.0 client credentials: a token that is fetched, used until it expires, and fetched anew."""
+
+    token_url: _Address
+    client_id: str
+    client_secret: Secret
+    scope: str | None = None
+    audience: str | None = None
+
+
+class Auth(_Setting):
+    """Who asks: exactly one of a bearer token, a key in a header, basic authentication, and client credentials."""
+
+    bearer: Secret | None = None
+    header: HeaderKey | None = None
+    basic: Basic | None = None
+    oauth2: ClientCredentials | None = None
+
+    @model_validator(mode="after")
+    def _exactly_one(self) -> Self:
+        if sum(part is not None for part in (self.bearer, self.header, self.basic, self.oauth2)) != 1:
+            msg = "`auth` has exactly one of `bearer`, `header`, `basic` and `oauth2`"
+            raise SettingError(msg, help='as `auth = { bearer = { env = "TOKEN" } }`')
+        return self
+
+
+class HttpField(_Setting):
+    """One field: its type and where it stands in an object, if not under its own name."""
+
+    type: FieldTypeSetting
+    at: str | None = None
+    """`metadata/labels`, `$detail/body/owner` of the object's detail, `$headers/etag` of a single read."""
+    json_text: bool = Field(default=False, alias="json")
+    """Whether the value is taken as JSON text, whatever it is."""
+    missing: FieldState | None = None
+    """What it means that the key is not there; without it what the dialect says."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_type(cls, value: Any) -> Any:
+        return {"type": value} if isinstance(value, (str, FieldType)) else value
+
+    @model_validator(mode="after")
+    def _json_is_text(self) -> Self:
+        if self.json_text and self.type.type != Scalar(Kind.TEXT):
+            msg = "`json = true` gives text"
+            raise SettingError(msg, help='as `{ type = "text", json = true }`')
+        return self
+
+
+class HttpOperation(_Setting):
+    """One narrow write on one object."""
+
+    method: Literal["POST", "PUT", "PATCH", "DELETE"]
+    path: _Path
+    effect: Effect
+    body: Any = None
+    """What is sent; texts that are one `{place}` become its value, other places are put into the text."""
+    parameters: dict[_Word, FieldTypeSetting] = {}
+    """Parameters beside the key; those named like a field set it."""
+    precondition: Literal["if_match", "in_request", "compare"] = "compare"
+    """`if_match`: the version as `If-Match`; `in_request`: the request itself names it by `{$field}`; `compare`: the
+    object is read and compared right before, which leaves a moment in between."""
+    key_header: str | None = None
+    """The header in which the API takes an idempotency key: `Idempotency-Key`."""
+    undoes: list[_Word] = []
+    reversible: bool | None = None
+
+    @property
+    def idempotency(self) -> Idempotency:
+        """What makes a repeated call harmless."""
+        if self.precondition in {"if_match", "in_request"}:
+            return Idempotency.PRECONDITION
+        if self.key_header is not None:
+            return Idempotency.KEY
+        return Idempotency.NATURAL if self.method in {"PUT", "DELETE"} else Idempotency.NONE
+
+
+class HttpCount(_Setting):
+    """A request that answers with a number, independent of the list."""
+
+    path: _Path
+    at: str | None = None
+    header: str | None = None
+
+    @model_validator(mode="after")
+    def _one_place(self) -> Self:
+        if (self.at is None) == (self.header is None):
+            msg = "a count stands at one place: `at` in the body or `header`"
+            raise SettingError(msg)
+        return self
+
+
+class HttpResource(_Setting):
+    """One list, and what of its objects may be read and written."""
+
+    list_path: _Path | list[_Path] = Field(alias="list")
+    """One path, or several that make one list together; parameters of the API go behind a `?`."""
+    method: Literal["GET", "POST"] = "GET"
+    body: Any = None
+    operation: str | None = None
+    """The operation of an API that names it beside the path (`X-Amz-Target`)."""
+    key: Annotated[list[_Word], Field(min_length=1)]
+    incarnation: _Word | None = None
+    version: _Word | None = None
+    fields: dict[_Word, HttpField]
+    read: _Path | None = None
+    """The path of one object, with the key's fields as places: `/things/{id}`. Without it nothing can be acted on."""
+    read_at: str = ""
+    not_found_is_gone: bool = False
+    """Whether 404 on one object means that it is gone, for this reader, and never that it may not be seen."""
+    detail: _Path | None = None
+    """A further request for each object of the list, for fields that stand at `$detail/…`."""
+    lookup: dict[_Word, _Path] = {}
+    """Lists of the objects with a value in a field, the value as a place: `{ owner = "/things?owner={owner}" }`."""
+    count: HttpCount | None = None
+    consistency: Literal[Consistency.INTERVAL, Consistency.UNSTABLE] | None = None
+    """What is known of this list's pages instead of what the dialect says. `interval` spares the second pass."""
+    operations: dict[_Word, HttpOperation] = {}
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        named = [("key", name) for name in self.key] + [("lookup", name) for name in self.lookup]
+        named += [(role, name) for role in ("incarnation", "version") if (name := getattr(self, role)) is not None]
+        for role, name in named:
+            if name not in self.fields:
+                msg = f"`{role}` names `{name}`, which `fields` does not have"
+                raise SettingError(msg, help=did_you_mean(name, self.fields))
+            field = self.fields[name].type
+            if role in {"key", "incarnation", "lookup"} and (field.optional or isinstance(field.type, ListOf | MapOf)):
+                msg = f"`{name}` is `{field}`, and a {role} must be one value that is always there"
+                raise SettingError(msg)
+        self._check_places("read", self.read, self.key)
+        self._check_places("detail", self.detail, [])
+        for name, path in self.lookup.items():
+            self._check_places(f"lookup.{name}", path, [name])
+        if self.operations and self.read is None:
+            msg = "an object that is acted on is read again right before: say `read`"
+            raise SettingError(msg, help='as `read = "/things/{id}"`')
+        for name, operation in self.operations.items():
+            self._check_operation(name, operation)
+        return self
+
+    def _check_places(self, what: str, template: str | None, needed: list[str]) -> None:
+        places = [] if template is None else PLACE.findall(template)
+        if template is not None and any(place not in places for place in needed):
+            msg = f"`{what}` has no place for {', '.join(f'`{name}`' for name in needed if name not in places)}"
+            raise SettingError(msg, help=f"as `{{{needed[0]}}}`")
+        unknown = [place for place in places if place.lstrip("$") not in self.fields]
+        if unknown:
+            msg = f"`{what}` names `{unknown[0]}`, which `fields` does not have"
+            raise SettingError(msg, help=did_you_mean(unknown[0].lstrip("$"), self.fields))
+
+    def _check_operation(self, name: str, operation: HttpOperation) -> None:
+        places = set(places_of(operation.path)) | set(places_of(operation.body))
+        known = {*self.key, *operation.parameters, *(f"${field}" for field in self.fields)}
+        if not places <= known:
+            unknown = min(places - known)
+            msg = f"`operations.{name}` names `{unknown}`, which is no key field, parameter or `$field`"
+            raise SettingError(msg, help=did_you_mean(unknown, known))
+        if not any(place in self.key for place in places):
+            msg = f"`operations.{name}` does not say on which object it acts: it has no place for the key"
+            raise SettingError(msg, help=f"as `{{{self.key[0]}}}`")
+        unused = set(operation.parameters) - places
+        if unused:
+            msg = f"`operations.{name}.parameters.{min(unused)}` is not used: neither path nor body has a place for it"
+            raise SettingError(msg)
+        if operation.precondition == "if_match" and self.version is None:
+            msg = f"`operations.{name}`: `if_match` sends the version, and the resource has none"
+            raise SettingError(msg, help='as `version = "etag"`')
+        if operation.precondition == "in_request" and not any(place.startswith("$") for place in places):
+            msg = f"`operations.{name}`: the request names nothing that was seen"
+            raise SettingError(msg, help="as `?ifGenerationMatch={$generation}`")
+        missing = [other for other in operation.undoes if other not in self.operations]
+        if missing:
+            msg = f"`operations.{name}.undoes` names `{missing[0]}`, which is no operation here"
+            raise SettingError(msg, help=did_you_mean(missing[0], self.operations))
+
+
+def places_of(template: Any) -> list[str]:
+    """Return the places of a template: of a text, or of every text in a body."""
+    if isinstance(template, str):
+        return PLACE.findall(template)
+    if isinstance(template, dict):
+        return [place for value in template.values() for place in places_of(value)]
+    if isinstance(template, list):
+        return [place for value in template for place in places_of(value)]
+    return []
+
+
+class HttpConfig(_Setting):
+    """One API, with a credential for reading and, where there is one, another for acting."""
+
+    dialect: str | None = None
+    dialect_file: RootedPath | None = None
+    """A dialect of one's own, in place of `dialect`."""
+    base_url: _Address | None = None
+    """The API's address; without it the dialect's."""
+    plain_http: bool = False
+    """Whether credentials may go over a connection that others can read. Never needed on the same machine."""
+    auth: Auth | None = None
+    act_auth: Auth | None = None
+    """Who writes; by default the same as `auth`."""
+    headers: dict[Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]+$")], str] = {}
+    ca_file: RootedPath | None = None
+    proxy: _Address | None = None
+    timeout: Annotated[float, Field(gt=0)] = 30.0
+    """The longest that one reply may take, in seconds."""
+    rate: Annotated[float, Field(gt=0)] | None = None
+    """Requests a second at most."""
+    reserve: Annotated[int, Field(ge=0)] = 0
+    """Requests of the API's allowance that are left to others: a read stops before it uses them up."""
+    resources: Annotated[dict[_Word, HttpResource], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if (self.dialect is None) == (self.dialect_file is None):
+            msg = "a source speaks exactly one of `dialect` and `dialect_file`"
+            raise SettingError(msg, help='as `dialect = "generic_http"`')
+        from fullcount.runtime.connectors.http.speaking import spoken
+
+        dialect = spoken(self)
+        address = self.base_url or dialect.base_url
+        if address is None:
+            msg = f"the dialect `{dialect.name}` has no address of its own: say `base_url`"
+            raise SettingError(msg, help='as `base_url = "https://api.example.com"`')
+        secret = [auth for auth in (self.auth, self.act_auth) if auth is not None]
+        addresses = [address, *(auth.oauth2.token_url for auth in secret if auth.oauth2 is not None)]
+        if secret and not self.plain_http and not all(map(is_private, addresses)):
+            msg = "credentials would go over a connection that others can read"
+            raise SettingError(msg, code="FC607", help="use https, or say `plain_http = true` if you must")
+        reserved = {"authorization", "cookie", "proxy-authorization"} & {name.lower() for name in self.headers}
+        if reserved:
+            msg = f"`headers.{min(reserved)}` would be a secret in this file"
+            raise SettingError(msg, help="use `auth`")
+        return self
+
+    @property
+    def address(self) -> str:
+        """The API's address."""
+        from fullcount.runtime.connectors.http.speaking import spoken
+
+        return self.base_url or spoken(self).base_url or ""

@@ -1,0 +1,92 @@
+"""The `http` connector as the compiler and the engine see it. No I/O and no HTTP library here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import BaseModel
+
+from fullcount.compiler.catalog import Effect, Operation, Parameter, Resource, Visibility
+from fullcount.runtime.connectors.base import SourceActor, SourceReader
+from fullcount.runtime.connectors.http.config import HttpConfig, HttpOperation, HttpResource
+from fullcount.runtime.connectors.http.forms import Dialect
+from fullcount.runtime.connectors.http.speaking import declared_consistency, spoken
+
+
+class HttpConnector:
+    """Lists and objects of HTTP APIs."""
+
+    @property
+    def name(self) -> str:
+        """See `Connector.name`."""
+        return "http"
+
+    @property
+    def version(self) -> str:
+        """See `Connector.version`."""
+        return "1"
+
+    @property
+    def config_model(self) -> type[BaseModel]:
+        """See `Connector.config_model`."""
+        return HttpConfig
+
+    def resources(self, source: str, config: BaseModel) -> Mapping[str, Resource]:
+        """See `Connector.resources`."""
+        settings = _settings(config)
+        dialect = spoken(settings)
+        return {name: _resource(source, name, dialect, each) for name, each in settings.resources.items()}
+
+    async def open_reader(self, source: str, config: BaseModel) -> SourceReader:
+        """See `Connector.open_reader`. Raises `WorkspaceError` FC605 for a secret that is not there."""
+        from fullcount.runtime.connectors.http.reader import HttpReader
+
+        return HttpReader.open(_settings(config))
+
+    async def open_actor(self, source: str, config: BaseModel) -> SourceActor:
+        """See `Connector.open_actor`. Raises `WorkspaceError` FC605 for a secret that is not there."""
+        from fullcount.runtime.connectors.http.actor import HttpActor
+
+        return HttpActor.open(_settings(config))
+
+
+def _settings(config: BaseModel) -> HttpConfig:
+    if not isinstance(config, HttpConfig):
+        msg = "the http connector was handed the configuration of another one"
+        raise TypeError(msg)
+    return config
+
+
+def _resource(source: str, name: str, dialect: Dialect, settings: HttpResource) -> Resource:
+    return Resource(
+        source=source,
+        name=name,
+        fields={field: each.type for field, each in settings.fields.items()},
+        key=tuple(settings.key),
+        consistency=declared_consistency(dialect, settings),
+        visibility=Visibility.VOUCHED if dialect.visibility == "all" else Visibility.UNKNOWN,
+        incarnation=settings.incarnation,
+        version=settings.version,
+        lookup_fields=frozenset(settings.lookup),
+        operations={
+            operation: _operation(operation, settings, each) for operation, each in settings.operations.items()
+        },
+        counted=settings.count is not None,
+    )
+
+
+def _operation(name: str, resource: HttpResource, settings: HttpOperation) -> Operation:
+    parameters = {field: Parameter(resource.fields[field].type, key=field) for field in resource.key}
+    parameters |= {parameter: Parameter(type_) for parameter, type_ in settings.parameters.items()}
+    undone = any(name in other.undoes for other in resource.operations.values())
+    reversible = settings.reversible
+    if reversible is None:
+        reversible = undone or (settings.effect is Effect.UPDATE and name in settings.undoes)
+    return Operation(
+        name=name,
+        parameters=parameters,
+        effect=settings.effect,
+        idempotency=settings.idempotency,
+        reversible=reversible,
+        undoes=frozenset(settings.undoes),
+    )

@@ -1,0 +1,207 @@
+"""One request and its reply, as values: what the rules of a dialect are asked about.
+
+Guarantees: nothing here does I/O; the body of a reply is decoded once, and a body that can't be decoded says in which
+way (broken off, or of another kind), never passes for an empty one.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from base64 import b64decode
+from binascii import Error as NotBase64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from decimal import Decimal
+from email.utils import parsedate_to_datetime
+from enum import StrEnum
+from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
+from xml.etree import ElementTree
+
+from fullcount.runtime.connectors.http.forms import Wait
+
+OPERATION_HEADER = "x-amz-target"
+"""The header by which APIs of the AWS kind name the operation: `Service_Version.Operation`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked. `path` has no query and no host; `resumed`: it carries a cursor, `cursor` is its text."""
+
+    method: str
+    path: str
+    query: tuple[tuple[str, str], ...] = ()
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: Any = None
+    resumed: bool = False
+    cursor: str | None = None
+
+    @classmethod
+    def to(
+        cls, target: str, method: str = "GET", headers: Mapping[str, str] | None = None, body: Any = None
+    ) -> Request:
+        """Return the request for a path with its query, or for an address, of which host and scheme are left out."""
+        path, query = split_target(target)
+        lowered = {name.lower(): value for name, value in (headers or {}).items()}
+        return cls(method, path, query, lowered, body)
+
+    @property
+    def operation(self) -> str | None:
+        """The operation that stands beside the path, if there is one."""
+        named = self.headers.get(OPERATION_HEADER)
+        return None if named is None else named.rpartition(".")[2]
+
+    @property
+    def target(self) -> str:
+        """Path and query, as they are sent."""
+        return self.path if self.query == () else f"{self.path}?{urlencode(self.query, safe='$,:/')}"
+
+    def asked(self, name: str) -> str | None:
+        """Return a query parameter's last value."""
+        return next((value for key, value in reversed(self.query) if key == name), None)
+
+    def with_query(self, name: str, value: str) -> Request:
+        """Return the request with a query parameter set."""
+        kept = tuple((key, old) for key, old in self.query if key != name)
+        return replace(self, query=(*kept, (name, value)))
+
+    @property
+    def summary(self) -> str:
+        """What a message says of it: no query, no header, so that no secret gets into a message."""
+        return f"{self.method} {self.path if self.operation is None else self.operation}"
+
+
+def split_target(target: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Return path and query of an address or of a path."""
+    parts = urlsplit(target)
+    return parts.path or "/", tuple(parse_qsl(parts.query, keep_blank_values=True))
+
+
+class Fault(StrEnum):
+    """What is wrong with a body."""
+
+    BROKEN = "broken"
+    """It breaks off, or is damaged: it may be whole the next time."""
+    FOREIGN = "foreign"
+    """It is of another kind than the API's, such as a page of a proxy."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back. `body` is decoded; None with a `fault` if it can't be. `failed`: no reply at all, and why."""
+
+    status: int = 0
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: Any = None
+    fault: Fault | None = None
+    failed: str | None = None
+
+    def wait(self, where: Sequence[Wait], now: datetime) -> float | None:
+        """Return how many seconds the reply says to wait; None if it does not say."""
+        for place in where:
+            text = self.headers.get(place.header)
+            seconds = None if text is None else _seconds(text.strip(), place.kind, now)
+            if seconds is not None:
+                return max(0.0, seconds)
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """A request and its reply, and what earlier replies and the question add to it."""
+
+    request: Request
+    reply: Reply
+    facts: frozenset[str] = frozenset()
+    asked: frozenset[str] = frozenset()
+    host: str = ""
+
+
+def decode(text: str, content_type: str, xml_lists: Sequence[str] = ()) -> tuple[Any, Fault | None]:
+    """Return a reply's text as a value, and what is wrong with it if it can't be one."""
+    stripped = text.strip()
+    if stripped == "":
+        return None, None
+    if stripped.startswith("<"):
+        return _xml(stripped, xml_lists)
+    try:
+        return json.loads(stripped, parse_float=Decimal), None
+    except (json.JSONDecodeError, RecursionError):
+        plain = "json" not in content_type and stripped[:1] not in {"{", "[", '"'}
+        return None, Fault.FOREIGN if plain else Fault.BROKEN
+
+
+def _xml(text: str, lists: Sequence[str]) -> tuple[Any, Fault | None]:
+    if text[:200].lower().lstrip("<!").startswith(("doctype html", "html")) or "<!ENTITY" in text:
+        return None, Fault.FOREIGN
+    try:
+        root = ElementTree.fromstring(text)  # noqa: S314 - entities are refused above, and expat bounds expansion
+    except ElementTree.ParseError:
+        return None, Fault.BROKEN
+    value = _element(root, frozenset(lists))
+    return ({_local(root.tag): value} if _local(root.tag) == "Error" else value), None
+
+
+def _element(element: ElementTree.Element, lists: frozenset[str]) -> Any:
+    children = list(element)
+    if len(children) == 0:
+        return element.text or ""
+    found: dict[str, Any] = {name: [] for name in lists} if len(lists) > 0 else {}
+    for child in children:
+        name, value = _local(child.tag), _element(child, frozenset())
+        if name in lists:
+            found[name].append(value)
+        else:
+            found[name] = value
+    return found
+
+
+def _local(tag: str) -> str:
+    return tag.rpartition("}")[2]
+
+
+def table(text: str) -> list[dict[str, str]] | None:
+    """Return the rows of a table in CSV, plain or in base64; None if it is neither."""
+    if "," not in text:
+        try:
+            text = b64decode(text, validate=True).decode()
+        except (NotBase64, UnicodeDecodeError, ValueError):
+            return None
+    reader = csv.DictReader(io.StringIO(text))
+    rows = list(reader)
+    broken = reader.fieldnames is None or any(None in row or None in row.values() for row in rows)
+    return None if broken else rows
+
+
+def _seconds(text: str, kind: str, now: datetime) -> float | None:
+    try:
+        if kind == "clock":
+            hours, minutes, seconds = text.split(":")
+            return int(hours) * 3600 + int(minutes) * 60 + float(seconds)
+        if text.replace(".", "", 1).isdecimal():
+            return float(text) - now.timestamp() if kind == "epoch" else float(text)
+        moment = datetime.fromisoformat(text) if kind == "epoch" else parsedate_to_datetime(text)
+    except (ValueError, TypeError):
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() - now.timestamp()
+
+
+def links(header: str) -> dict[str, str]:
+    """Return the addresses of a `Link` header by their relation."""
+    found: dict[str, str] = {}
+    for address, parameters in re.findall(r"<([^>]*)>([^<]*)", header):
+        for parameter in parameters.rstrip(", ").split(";"):
+            name, _, value = parameter.strip().partition("=")
+            if name.lower() == "rel":
+                for relation in value.strip().strip('"').split():
+                    found.setdefault(relation.lower(), address)
+    return found
+
+
+def host_of(address: str) -> str:
+    """Return the host of an address; empty if it names none."""
+    return urlsplit(address).netloc.lower()

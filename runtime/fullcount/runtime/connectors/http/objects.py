@@ -1,0 +1,80 @@
+"""Reading one object: its request, and what the reply says of its being there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from fullcount.compiler.catalog import Resource
+from fullcount.compiler.values import Value
+from fullcount.runtime.collect.coerce import coerce_cell
+from fullcount.runtime.connectors.base import Existence, Reading, SourceError
+from fullcount.runtime.connectors.http.config import HttpField, HttpResource
+from fullcount.runtime.connectors.http.exchange import Exchange, Request
+from fullcount.runtime.connectors.http.fields import Place, columns_of
+from fullcount.runtime.connectors.http.forms import Dialect
+from fullcount.runtime.connectors.http.page import read_page
+from fullcount.runtime.connectors.http.scan import DETAIL, Client, operation_for
+from fullcount.runtime.connectors.http.template import Known, NoValueError, path_of
+from fullcount.runtime.evidence.codes import Reason
+from fullcount.runtime.evidence.envelope import Incompleteness
+
+HEADERS = "$headers"
+"""The place of a single read's headers in the object: `$headers/etag`."""
+_NOT_FOUND = frozenset({404, 410})
+
+
+def places_for(settings: HttpResource, fields: Sequence[str]) -> dict[str, Place]:
+    """Return where fields stand in an object."""
+    return {name: _place(settings.fields[name]) for name in fields}
+
+
+def _place(field: HttpField) -> Place:
+    return Place(field.at, field.json_text, field.missing)
+
+
+def key_known(resource: Resource, key: tuple[Value, ...]) -> Known:
+    """Return the places that a key fills."""
+    return {name: (value, resource.fields[name].type) for name, value in zip(resource.key, key, strict=True)}
+
+
+async def read_object(
+    dialect: Dialect,
+    client: Client,
+    settings: HttpResource,
+    resource: Resource,
+    key: tuple[Value, ...],
+    fields: Sequence[str],
+) -> Reading:
+    """Read one object live. Raises `SourceError` where the source did not answer."""
+    if settings.read is None:
+        detail = f"`{resource.name}` has no `read` path, so one object can't be read"
+        return Reading(Existence.UNKNOWN, reasons=(Incompleteness(code=Reason.SCOPE_NOT_COVERED, detail=detail),))
+    try:
+        target = path_of(settings.read, key_known(resource, key))
+    except NoValueError as error:
+        detail = f"the key's `{error}` can't be the name of an object"
+        return Reading(Existence.UNKNOWN, reasons=(Incompleteness(code=Reason.EXISTENCE_UNKNOWN, detail=detail),))
+    request = Request.to(target)
+    operation = operation_for(dialect, request).model_copy(update={"kind": "object", "items": settings.read_at})
+    reply = await client.send(request, operation.xml_lists)
+    if settings.not_found_is_gone and reply.failed is None and reply.status in _NOT_FOUND:
+        return Reading(Existence.GONE)
+    exchange = Exchange(request, reply, asked=frozenset(fields), host=client.host)
+    try:
+        said = read_page(operation, exchange)
+    except SourceError as error:
+        if error.retryable:
+            raise
+        return Reading(Existence.UNKNOWN, reasons=(error.reason,))
+    if len(said.items) == 0:
+        return Reading(Existence.GONE)
+    if len(said.found) > 0:
+        return Reading(Existence.UNKNOWN, reasons=tuple(found.reason for found in said.found))
+    whole = {"status": reply.status, "headers": dict(reply.headers), "body": reply.body}
+    said.items = [{**said.items[0], HEADERS: dict(reply.headers), DETAIL: whole}]
+    columns, states = columns_of(operation, exchange, said, places_for(settings, fields))
+    cells = {
+        name: coerce_cell(settings.fields[name].type, column[0], states[name][0] if name in states else None)
+        for name, column in columns.items()
+    }
+    return Reading(Existence.FOUND, cells)

@@ -1,0 +1,49 @@
+"""How fast and how far a source may be asked: a rate of our own, and the allowance that replies speak of (R17)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from fullcount.runtime.connectors.base import SourceError
+from fullcount.runtime.connectors.http.conditions import number_of
+from fullcount.runtime.connectors.http.said import way_on
+from fullcount.runtime.evidence.codes import Reason, Way
+from fullcount.runtime.evidence.envelope import Incompleteness
+
+
+@dataclass(slots=True)
+class Pace:
+    """`rate` requests a second at most, None: as fast as they come; `reserve` requests are left to others."""
+
+    rate: float | None
+    reserve: int
+    names: Sequence[str]
+    """The headers that say how many requests remain."""
+    remaining: float | None = None
+    after: float | None = None
+    _next: float = 0.0
+    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def wait(self) -> None:
+        """Wait for the next request's turn. Raises `SourceError` if it would come out of the reserve."""
+        if self.remaining is not None and self.reserve > 0 and self.remaining <= self.reserve:
+            left, after, self.remaining = self.remaining, self.after, None
+            detail = f"{left:g} requests remain of the source's allowance, and {self.reserve:,} are left to others"
+            data = {"remaining": left, "reserve": self.reserve}
+            reason = Incompleteness(code=Reason.RATE_LIMITED, detail=detail, data=data)
+            raise SourceError(reason, retryable=after is not None, continuation=way_on(Way.RETRY_AFTER, after=after))
+        if self.rate is None:
+            return
+        async with self._lock:
+            now = time.monotonic()
+            self._next = max(self._next, now) + 1 / self.rate
+            await asyncio.sleep(max(0.0, self._next - 1 / self.rate - now))
+
+    def note(self, headers: Mapping[str, str], after: float | None) -> None:
+        """Note what a reply says of the allowance."""
+        stated = [number for name in self.names if (number := number_of(headers.get(name))) is not None]
+        if len(stated) > 0:
+            self.remaining, self.after = stated[0], after

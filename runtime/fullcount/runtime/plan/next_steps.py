@@ -1,0 +1,73 @@
+"""What a person does next about an apply or undo that did not come to its end: by its cause, as commands.
+
+Whoever reads this was woken by it. So each cause says whether the same plan goes on, with the command to type, or
+whether the rest is planned anew; and that what is done is not done twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from fullcount.runtime import format as fmt
+from fullcount.runtime.evidence.refusal import Finding
+
+PLAN_ANEW: Final = frozenset(
+    {
+        "FC708", "FC710", "FC711", "FC712", "FC756", "FC757", "FC758", "FC759", "FC761", "FC764",
+        "FC768", "FC772",
+    }
+)  # fmt: skip
+"""Causes that stay: the same plan can't be gone on with, or what is to be done about them is another plan."""
+
+INVALID: Final = "FC741"
+"""Sums that do not hold: nothing is to be done with the plan at all before somebody has looked."""
+
+_SAID_BY_GOING_ON: Final = frozenset({"FC765"})
+"""Causes whose own way on is to go on."""
+
+
+def next_steps(
+    plan_id: str,
+    *,
+    verb: str,
+    stopped_by: Finding | None,
+    not_started: int,
+    unknown: int,
+    left_alone: int,
+    planned: int,
+    resumes: str | None = None,
+) -> tuple[str, ...]:
+    """Return what to do, in order; nothing when there is nothing left to do.
+
+    `verb`: `apply` or `undo`; `left_alone`: how many were refused or failed, for good as far as this plan goes;
+    `resumes`: from when on a run that is only paused can be gone on with.
+    """
+    if stopped_by is not None and stopped_by.code == INVALID:
+        return stopped_by.ways_on
+    if resumes is not None:
+        going_on = _goes_on(not_started, unknown, planned)
+        return (f"{resumes} {going_on}; `fullcount serve` does so by itself   fullcount {verb} {plan_id}",)
+    steps: list[str] = []
+    if stopped_by is not None and stopped_by.code not in _SAID_BY_GOING_ON:
+        steps += [way.replace("PLAN`", f"{plan_id}`") for way in stopped_by.ways_on]
+    if stopped_by is None and not_started > 0:
+        silent = fmt.counted(not_started, "object")
+        steps.append(f"the sources gave no answer about {silent}: see that they do")
+    stays = stopped_by is not None and stopped_by.code in PLAN_ANEW
+    if not stays and not_started + unknown > 0:
+        then = "then " if len(steps) > 0 else ""
+        steps.append(f"{then}{_goes_on(not_started, unknown, planned)}   fullcount {verb} {plan_id}")
+    elif stopped_by is None and left_alone > 0 and verb == "apply":
+        steps.append("look into why, and plan again: what is still due will be in the new plan   fullcount plan")
+    return tuple(steps)
+
+
+def _goes_on(not_started: int, unknown: int, planned: int) -> str:
+    if not_started == planned:
+        return "begin anew, nothing was done so far"
+    parts: Sequence[str] = [
+        *((f"{fmt.count(not_started)} not started",) if not_started > 0 else ()),
+        *((f"{fmt.count(unknown)} unknown, which are read first",) if unknown > 0 else ()),
+    ]
+    return f"go on where it stopped ({', '.join(parts)}), nothing is done twice"

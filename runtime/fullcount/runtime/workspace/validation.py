@@ -1,0 +1,75 @@
+"""From the findings of pydantic to the one error of the workspace.
+
+A message never repeats the value it complains of: values of a configuration may be secrets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from fullcount.runtime.workspace.errors import SettingError, WorkspaceError, did_you_mean
+
+Place = Sequence[str | int]
+"""The way into a TOML document: table names, keys and positions."""
+
+
+def toml_path(place: Place) -> str:
+    """Return a place as it is written in TOML: `sources.hr.resources.people.key`, `exemption[2].owner`."""
+    text = ""
+    for step in place:
+        if isinstance(step, int):
+            text += f"[{step + 1}]"
+        else:
+            text += f".{step}" if text else step
+    return text
+
+
+def from_validation(
+    error: ValidationError, file: Path, model: type[BaseModel], prefix: Sequence[str | int] = ()
+) -> WorkspaceError:
+    """Return the error that says every finding of pydantic in the words of the file: the first one leads."""
+    findings = [_finding(item, model, prefix) for item in error.errors(include_url=False, include_input=False)]
+    findings.sort(key=lambda finding: finding[0] != "FC603")  # a misspelt key explains why another is missing
+    code, message, help_text = findings[0]
+    others = "".join(f"; also {more}" for _, more, _ in findings[1:])
+    return WorkspaceError(code, f"{file.name}: {message}{others}", help=help_text)
+
+
+def _finding(item: Any, model: type[BaseModel], prefix: Sequence[str | int]) -> tuple[str, str, str]:
+    place = [step for step in item["loc"] if step != "[key]"]
+    path = toml_path([*prefix, *place]) or "the file"
+    if item["type"] == "extra_forbidden":
+        return (
+            "FC603",
+            f"`{path}` is not a key that is known here",
+            did_you_mean(str(place[-1]), _keys(model, place[:-1])),
+        )
+    if item["type"] == "missing":
+        return "FC604", f"`{path}` is missing", f"add `{place[-1]} = …` to `[{toml_path([*prefix, *place[:-1]])}]`"
+    context = item.get("ctx", {})
+    if isinstance(cause := context.get("error"), SettingError):
+        return cause.code, f"`{path}`: {cause.message}", cause.help
+    return "FC604", f"`{path}`: {_wording(item)}", ""
+
+
+def _wording(item: Any) -> str:
+    text: str = item["msg"]
+    text = text.removeprefix("Value error, ").removeprefix("Input ")
+    return text[:1].lower() + text[1:]
+
+
+def _keys(model: type[BaseModel], place: Sequence[str | int]) -> list[str]:
+    """Return the keys that the table at `place` may have, as far as the models say."""
+    current: Any = model
+    for step in place:
+        if isinstance(current, type) and issubclass(current, BaseModel):
+            field = current.model_fields.get(str(step))
+            current = None if field is None else field.annotation
+        else:
+            arguments = get_args(current)
+            current = arguments[-1] if arguments else None
+    return list(current.model_fields) if isinstance(current, type) and issubclass(current, BaseModel) else []

@@ -1,0 +1,94 @@
+"""Recorded exchanges: what is made of them is what has to be, and a wrong verdict is never passed over."""
+
+import io
+import json
+from contextlib import redirect_stdout
+from pathlib import Path
+
+import pytest
+import typer
+
+from fullcount.runtime.cli.conformance import What, conformance
+from fullcount.runtime.conformance.case import CaseError, load
+from fullcount.runtime.conformance.replay import replay
+from fullcount.runtime.evidence.codes import BLOCKING_WARNINGS, Decision
+
+HERE = Path(__file__).parent
+FILES = ("cases.jsonl", "own.jsonl")
+CASES = [case for file in FILES for case in load(HERE / file)]
+
+
+@pytest.mark.requirement("R35", "R36")
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_recorded_exchange_gets_the_verdict_that_it_must(case):
+    """Through the real client, the dialect of the API and the one collecting loop, or its protocol's functions."""
+    (replayed,) = replay([case])
+    assert replayed.agrees, "; ".join(map(str, replayed.differences))
+
+
+@pytest.mark.requirement("R2")
+def test_no_case_says_act_beside_a_reason_a_blocking_warning_or_an_unknown_field():
+    """The cases themselves keep the rules that every verdict keeps."""
+    for case in CASES:
+        expect = case.expect
+        assert expect.complete == (expect.reasons == [])
+        if expect.decision is Decision.ACT:
+            assert expect.complete
+            assert not set(expect.warnings) & BLOCKING_WARNINGS
+            assert set((expect.field_states or {}).values()) <= {"present", "absent"}
+        assert (expect.decision is Decision.RESTART) == (expect.continuation == "restart")
+
+
+def replayed_file(tmp_path, **changes):
+    """Return how the verb ends on one case whose expectation was changed, and what it printed."""
+    case = json.loads((HERE / "own.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    case["expect"] |= changes
+    path = tmp_path / "case.jsonl"
+    path.write_text(json.dumps(case), encoding="utf-8")
+    with redirect_stdout(io.StringIO()) as out, pytest.raises(typer.Exit) as ended:
+        conformance(What.REPLAY, path)
+    return ended.value.exit_code, out.getvalue()
+
+
+@pytest.mark.requirement("R33")
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"complete": True},
+        {"reasons": ["COUNT_MISMATCH"]},
+        {"continuation": "restart"},
+        {"decision": "act"},
+        {"field_states": {"nothing": "present"}},
+        {"warnings": ["STALE_INDEX"]},
+    ],
+)
+def test_each_kind_of_disagreement_is_printed_and_fails(tmp_path, changes):
+    """Whatever differs, the verb says what was expected and what was found, counts it, and ends with an error."""
+    code, out = replayed_file(tmp_path, **changes)
+    first, last = out.splitlines()
+    assert (code, last) == (1, "0 of 1 agree")
+    assert "expected" in first
+    assert "found" in first
+
+
+def test_agreement_ends_well_and_further_warnings_are_no_disagreement(tmp_path):
+    """A warning that does not block may be there or not."""
+    assert replayed_file(tmp_path, warnings=["SHORT_PAGE"]) == (0, "1 of 1 agree\n")
+
+
+def test_a_line_that_is_no_case_is_an_error_and_names_its_place(tmp_path):
+    """A file that is only half understood proves nothing."""
+    path = tmp_path / "case.jsonl"
+    path.write_text((HERE / "own.jsonl").read_text(encoding="utf-8").splitlines()[0] + "\n{}\n", encoding="utf-8")
+    with pytest.raises(CaseError, match="line 2"):
+        list(load(path))
+
+
+@pytest.mark.parametrize("case", CASES[::9], ids=lambda case: case.id)
+def test_verdict_rests_on_the_exchange_alone(case):
+    """What a case is called, what its story says and what it expects do not change what is found."""
+    named = dict.fromkeys(case.expect.field_states or {}, "present") or None
+    blank = case.expect.model_copy(update={"complete": True, "reasons": [], "field_states": named})
+    blind = case.model_copy(update={"id": "x", "story": "", "expect": blank, "client": case.limits})
+    (seeing,), (unseeing,) = replay([case]), replay([blind])
+    assert seeing.verdict == unseeing.verdict

@@ -1,0 +1,179 @@
+"""Writes over HTTP on single objects, as the target system saw them."""
+
+from dataclasses import replace
+
+import pytest
+from tests.support.http_api import Answer, Api
+from tests.support.reading_http import config, things
+
+from fullcount.compiler.values import Cell, FieldState, present
+from fullcount.runtime.connectors.base import ActCall, Existence, Outcome
+from fullcount.runtime.connectors.http import CONNECTOR
+from fullcount.runtime.evidence.codes import ActReason
+
+RESOURCE = {
+    "read": "/cursor/{id}",
+    "not_found_is_gone": True,
+    "version": "etag",
+    "fields": {"id": "text", "owner": "text?", "n": "int", "etag": {"type": "text", "at": "$headers/etag"}},
+    "lookup": {"id": "/cursor?id={id}"},
+    "count": {"path": "/cursor/count", "at": "count"},
+    "operations": {
+        "delete": {"method": "DELETE", "path": "/cursor/{id}", "effect": "delete", "precondition": "if_match"},
+        "remove": {"method": "DELETE", "path": "/cursor/{id}", "effect": "delete", "key_header": "Idempotency-Key"},
+        "assign": {
+            "method": "PATCH",
+            "path": "/cursor/{id}",
+            "body": {"owner": "{owner}", "n": "{n}"},
+            "parameters": {"owner": "text", "n": "int"},
+            "effect": "update",
+            "precondition": "if_match",
+            "undoes": ["assign"],
+        },
+    },
+}
+UNVERSIONED = {"version": None, "operations": {"remove": RESOURCE["operations"]["remove"]}}
+
+
+@pytest.fixture
+def api():
+    """A server with five objects."""
+    with Api(things(5)) as found:
+        yield found
+
+
+class Source:
+    """Reader and actor of one source."""
+
+    def __init__(self, api, **changes):
+        self.config = config(api, "cursor", {**RESOURCE, **changes})
+        self.resource = CONNECTOR.resources("api", self.config)["things"]
+
+    async def read(self, key, *fields):
+        reader = await CONNECTOR.open_reader("api", self.config)
+        try:
+            return await reader.read(self.resource, (key,), fields or tuple(self.resource.fields))
+        finally:
+            await reader.close()
+
+    async def call(self, operation, key, **arguments):
+        """Return the call for an object as it is now."""
+        cells = (await self.read(key)).cells
+        return ActCall(self.resource, operation, (key,), {"id": key, **arguments}, cells, "k-1")
+
+    async def perform(self, call):
+        actor = await CONNECTOR.open_actor("api", self.config)
+        try:
+            return await actor.perform(call)
+        finally:
+            await actor.close()
+
+    async def took_effect(self, call):
+        actor = await CONNECTOR.open_actor("api", self.config)
+        try:
+            return await actor.took_effect(call)
+        finally:
+            await actor.close()
+
+
+@pytest.mark.requirement("R29", "R36")
+async def test_object_that_changed_since_it_was_seen_is_not_written(api):
+    """`If-Match` refuses at the target, whatever happened between the recheck and the write."""
+    source = Source(api)
+    call = await source.call("delete", "t0001")
+    api.change("t0001", owner="somebody")
+    result = await source.perform(call)
+    assert (result.outcome, result.reason) == (Outcome.CHANGED, ActReason.PRECONDITION_FAILED)
+    assert "t0001" in api.objects
+
+
+@pytest.mark.requirement("R29", "R36")
+async def test_write_without_a_condition_of_the_api_follows_on_a_comparison(api):
+    """Where the API has no versions, the object is read and compared, and a change refuses the write."""
+    source = Source(api, **UNVERSIONED)
+    call = await source.call("remove", "t0001")
+    api.change("t0001", owner="somebody")
+    assert (await source.perform(call)).outcome is Outcome.CHANGED
+    assert api.effects == []
+
+
+@pytest.mark.requirement("R22")
+async def test_version_that_was_not_seen_refuses_the_write(api):
+    """Nothing is sent without the condition that the operation is declared with."""
+    source = Source(api)
+    call = await source.call("delete", "t0001")
+    unseen = {**call.expected, "etag": Cell(FieldState.FORBIDDEN, None)}
+    blind = replace(call, expected=unseen)
+    assert (await source.perform(blind)).outcome is Outcome.REFUSED
+    assert api.effects == []
+
+
+@pytest.mark.requirement("R29")
+async def test_delete_and_update_reach_the_one_object(api):
+    """Each write is one request, on the object that the key names, with the types of its parameters."""
+    source = Source(api)
+    assert (await source.perform(await source.call("delete", "t0001"))).outcome is Outcome.DONE
+    assert (await source.perform(await source.call("assign", "t0002", owner="x", n=7))).outcome is Outcome.DONE
+    assert api.effects == [("DELETE", "t0001"), ("PATCH", "t0002")]
+    assert api.objects["t0002"] == {"id": "t0002", "owner": "x", "n": 7}
+
+
+@pytest.mark.requirement("R29")
+async def test_key_of_the_approval_goes_with_the_write(api):
+    """An API that takes an idempotency key gets the one that was minted with the approval."""
+    source = Source(api, **UNVERSIONED)
+    await source.perform(await source.call("remove", "t0001"))
+    assert api.requests[-1].headers["idempotency-key"] == "k-1"
+
+
+@pytest.mark.requirement("R32", "R36")
+@pytest.mark.parametrize("reached", [True, False])
+async def test_lost_answer_is_unknown_and_is_settled_by_reading(api, reached):
+    """No answer is never a guess; whether the write took effect is told by the object itself."""
+    source = Source(api)
+    call = await source.call("delete", "t0003")
+
+    def lose(asked):
+        if asked.method != "DELETE":
+            return None
+        if reached:
+            api._one(asked, "t0003")
+        return Answer(200, {"lost": "x" * 64}, cut=32)
+
+    api.faults.append(lose)
+    result = await source.perform(call)
+    assert (result.outcome, result.reason) == (Outcome.UNKNOWN, ActReason.OUTCOME_UNKNOWN)
+    assert await source.took_effect(call) is reached
+
+
+@pytest.mark.requirement("R28")
+async def test_key_can_never_lead_to_another_path(api):
+    """A key is one step of the path, whatever it holds; one that can't be, names nothing."""
+    source = Source(api)
+    for key in ("..", ".", ""):
+        assert (await source.read(key)).existence is Existence.UNKNOWN
+    await source.read("../cursor/t0001?x=1#y")
+    assert api.requests[-1].path == "/cursor/..%2Fcursor%2Ft0001%3Fx%3D1%23y"
+
+
+async def test_object_that_is_not_found_is_gone_only_where_the_configuration_says_so(api):
+    """404 may mean that the reader may not see the object."""
+    assert (await Source(api).read("no")).existence is Existence.GONE
+    assert (await Source(api, not_found_is_gone=False).read("no")).existence is Existence.UNKNOWN
+
+
+async def test_single_object_is_read_with_its_version(api):
+    """A field may stand in a header of the single read."""
+    reading = await Source(api).read("t0001")
+    assert reading.cells["etag"] == present('"1"')
+    assert (await Source(api).read("t0000")).cells["owner"].state is FieldState.ABSENT
+
+
+async def test_look_up_keeps_only_what_matches_and_reads_to_the_end(api):
+    """The source may answer with more than was asked for; the answer is complete only at its end."""
+    source = Source(api)
+    reader = await CONNECTOR.open_reader("api", source.config)
+    matches = await reader.lookup(source.resource, "id", "t0004", ("id", "owner"))
+    assert (matches.complete, [row["id"].value for row in matches.rows]) == (True, ["t0004"])
+    assert await reader.count(source.resource) == 5
+    await reader.close()
