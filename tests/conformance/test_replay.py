@@ -1,14 +1,12 @@
 """Recorded exchanges: what is made of them is what has to be, and a wrong verdict is never passed over."""
 
-import io
 import json
-from contextlib import redirect_stdout
 from pathlib import Path
 
 import pytest
-import typer
+from click.testing import CliRunner
 
-from fullcount.runtime.cli.conformance import What, conformance
+from fullcount.runtime.cli.conformance import conformance
 from fullcount.runtime.conformance.case import CaseError, load
 from fullcount.runtime.conformance.replay import replay
 from fullcount.runtime.evidence.codes import BLOCKING_WARNINGS, Decision
@@ -45,9 +43,8 @@ def replayed_file(tmp_path, **changes):
     case["expect"] |= changes
     path = tmp_path / "case.jsonl"
     path.write_text(json.dumps(case), encoding="utf-8")
-    with redirect_stdout(io.StringIO()) as out, pytest.raises(typer.Exit) as ended:
-        conformance(What.REPLAY, path)
-    return ended.value.exit_code, out.getvalue()
+    ended = CliRunner().invoke(conformance, ["replay", str(path)])
+    return ended.exit_code, ended.output
 
 
 @pytest.mark.requirement("R33")

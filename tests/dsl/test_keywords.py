@@ -53,6 +53,8 @@ workflow w {
     window "a" timezone "UTC" }
   act q with s.op(id: a.id) { rate 1 per minute }
   act r with s.op(id: a.id) { rate 1 per hour }
+  notify "m" on waiting, refused, done, stopped
+  act t with steps { a: s.op(id: a.id) b: s.op(id: a.id) undo s.op(id: a.id) after 1d }
   test defaults i { x: absent }
   test "t" of p {
     now 2026-01-31T00:00:00Z
@@ -226,7 +228,7 @@ def test_tables_of_clauses_agree_with_the_grammar():
         if block == keywords.FILE:
             continue
         rule = re.search(rf"^_{block}_clause: (.+)$", grammar, re.MULTILINE).group(1)
-        assert {name.split("_")[0] for name in rule.split(" | ")} == set(words)
+        assert {name.split("_")[0] for name in rule.split(" | ")} == set(words), block
     assert listed <= set(keywords.EXAMPLES)
 
 

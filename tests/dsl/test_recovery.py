@@ -216,7 +216,7 @@ def test_slip_from_another_language_is_answered_with_ours(text: str, code: str, 
         ("param x = 5", "expected `:` after `x`, found `=`"),
         (
             "inventory i from s.r { key id, name fields { id: text } }",
-            "expected the next clause of `inventory` or `}` after `id`, found `,`",
+            "expected the next clause of `inventory`, `normalized` or `}` after `id`, found `,`",
         ),
         ("inventory i from s.r { key\n fields { id: text } }", "expected a name after `key`, found `fields`"),
     ],

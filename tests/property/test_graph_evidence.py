@@ -46,7 +46,7 @@ def looking(draw, depth, names):
     _, _, match, instant = OTHERS[inventory]
     row = f"r{next(names)}"
     inner = rule(draw, depth - 1, names) if depth > 0 and draw(st.booleans()) else Rule("")
-    where = f"{row}.{match} == a.id" + (f" and ({inner.text})" if inner.text else "")
+    where = f"{row}.{match} == a.team" + (f" and ({inner.text})" if inner.text else "")
     one, used = {inventory}, {inventory} | inner.used
     kind = draw(st.sampled_from(["some", "no", "more", "fewer", "exactly", "youngest", "oldest", "sum", "fallback"]))
     exists = f"{inventory} as {row} where ({where})"

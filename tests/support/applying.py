@@ -31,6 +31,7 @@ from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.evidence.certificate import Certificate, certify
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.plan.build import PlanInputs, build_plan
+from fullcount.runtime.planning import clocks_of
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import RunKind, StoredPlan
 from fullcount.runtime.workspace.exemptions import Exemption
@@ -122,6 +123,8 @@ class Stage:
                 run_id=run_id,
                 created_by="uid:70009",
                 created_at=world.clock(),
+                sample=True,  # a world of a few objects is no population
+                clocks=clocks_of(store, workflow, proposal) if workflow.acts and workflow.acts[0].steps else None,
             )
         )
         stored = store.save_plan(document)

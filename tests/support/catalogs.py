@@ -292,6 +292,7 @@ def catalog_of(*resources: Resource) -> StaticCatalog:
         role_names=("iam-admin", "ops", "platform", "duty", "on-call"),
         automatic=10,
         members={"ops": frozenset({"uid:71", "uid:72"}), "duty": frozenset({"uid:71"}), "on-call": frozenset()},
+        notifier_names=("ops-mail", "chat"),
     )
 
 

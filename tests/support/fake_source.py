@@ -27,7 +27,7 @@ import copy
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from pydantic import BaseModel
@@ -35,7 +35,7 @@ from pydantic import BaseModel
 from fullcount.compiler import ir, program
 from fullcount.compiler.catalog import Effect, Idempotency, Operation, Parameter, Resource, Visibility
 from fullcount.compiler.claims import Consistency
-from fullcount.compiler.types import SCALARS, FieldType, Kind, ListOf, MapOf, Scalar, Type
+from fullcount.compiler.types import SCALARS, FieldType, ListOf, MapOf, Type
 from fullcount.compiler.values import Cell, FieldState, Value
 from fullcount.runtime.collect.coerce import coerce_cell
 from fullcount.runtime.connectors.base import (
@@ -51,6 +51,7 @@ from fullcount.runtime.connectors.base import (
     Total,
 )
 from fullcount.runtime.evidence.codes import ActReason
+from fullcount.runtime.trials.source import natural
 
 NOW = datetime(2026, 11, 30, 8, 0, tzinfo=UTC)
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -200,22 +201,6 @@ def rows_page(
     return Page(columns, len(rows), states=states, cursor=cursor, end=end, **rest)
 
 
-def natural(type_: Type, value: Any) -> Any:
-    """Return the natural value of a canonical one."""
-    match type_:
-        case Scalar(kind=Kind.TIMESTAMP):
-            return _EPOCH + timedelta(microseconds=value)
-        case Scalar(kind=Kind.DATE):
-            return date(1970, 1, 1) + timedelta(days=value)
-        case Scalar(kind=Kind.DURATION):
-            return timedelta(microseconds=value)
-        case ListOf(item=item):
-            return [natural(item, part) for part in value]
-        case MapOf(value=inner):
-            return {key: natural(inner, part) for key, part in value.items()}
-    return value
-
-
 # --- the source -------------------------------------------------------------------------------------------------------
 
 
@@ -232,6 +217,7 @@ class FakeTable:
     """None: what the resource declares."""
     scope_pushed_down: bool = False
     snapshot_token: str | None = None
+    as_of: datetime | None = None
     end: str | None = "last page"
     total: str | Total | None = "exact"
     """`exact`, `estimated`, a fixed `Total`, or None: the source gives no total."""
@@ -432,6 +418,7 @@ class FakeScan:
             visibility=table.visibility,
             scope_pushed_down=table.scope_pushed_down,
             snapshot_token=table.snapshot_token,
+            as_of=table.as_of,
             reasons=table.reasons,
             warnings=table.warnings,
         )

@@ -282,6 +282,12 @@ def _act(each: tree.ActDecl) -> list[list[str]]:
     return clauses
 
 
+def _step(each: tree.StepDecl) -> list[str]:
+    undo = [] if each.undo is None else ["undo", *_operation(each.undo)]
+    after = [] if each.after is None else ["after", _duration(each.after)]
+    return [each.label.text, ":", *_operation(each.operation), *undo, *after]
+
+
 def _schedule(each: tree.ScheduleClause) -> list[str]:
     when = ["cron", _quoted(each.cron)] if each.cron is not None else ["every", _duration(each.every)]
     zone = [] if each.timezone is None else ["timezone", _quoted(each.timezone)]
@@ -413,8 +419,14 @@ def _workflow(each: tree.Workflow) -> list[str]:
     for approval in each.approvals:
         clauses.append(_braced(["approve", approval.proposal.text], [_separated(_approve(approval))]))
     for act in each.acts:
+        if act.operation is None:
+            clauses.append(_braced(["act", act.proposal.text, "with", "steps"], [*map(_step, act.steps), *_act(act)]))
+            continue
         head = ["act", act.proposal.text, "with", *_operation(act.operation)]
         clauses.append(_braced(head, _act(act)) if _act(act) else head)
+    for told in each.notifies:
+        events = _separated([event.text] for event in told.events)
+        clauses.append(["notify", _quoted(told.target), "on", *events])
     clauses += [["test", "defaults", each.inventory.text, *_sample(each.sample)] for each in each.defaults]
     clauses += [_trial(trial) for trial in each.trials]
     return _braced(["workflow", each.name.text], clauses)

@@ -281,17 +281,33 @@ operations = st.builds(
     dotted,
     st.lists(st.builds(lambda n, v: tree.Argument(n, v, NOWHERE), names, expressions), max_size=4),
 )
-acts = st.builds(
+rates = st.builds(lambda c, p: tree.RateDecl(c, p, NOWHERE), counts, st.sampled_from(["second", "minute", "hour"]))
+stops = _halves.map(lambda both: tree.StopDecl(*both, NOWHERE))
+single_acts = st.builds(
     lambda p, o, u, r, c, s: tree.ActDecl(p, o, u, r, c, s, NOWHERE),
     names,
     operations,
     _optional(operations),
-    _optional(
-        st.builds(lambda c, p: tree.RateDecl(c, p, NOWHERE), counts, st.sampled_from(["second", "minute", "hour"]))
-    ),
+    _optional(rates),
     _optional(counts),
-    _optional(_halves.map(lambda both: tree.StopDecl(*both, NOWHERE))),
+    _optional(stops),
 )
+steps = st.builds(
+    lambda n, o, u, a: tree.StepDecl(n, o, u, a, NOWHERE, None if a is None else NOWHERE),
+    names | st.just(_name("release")),
+    operations,
+    _optional(operations),
+    _optional(durations),
+)
+graduated_acts = st.builds(
+    lambda p, r, c, s, w: tree.ActDecl(p, None, None, r, c, s, NOWHERE, steps=tuple(w)),
+    names,
+    _optional(rates),
+    _optional(counts),
+    _optional(stops),
+    st.lists(steps, max_size=4),
+)
+acts = single_acts | graduated_acts
 
 
 def _several(strategy: st.SearchStrategy) -> st.SearchStrategy[tuple]:
@@ -365,6 +381,14 @@ expects = st.one_of(
     st.builds(lambda k, o: trial_tree.ExpectOutcome(k, o, None, NOWHERE), keys, _outcomes),
     keys.map(lambda key: trial_tree.ExpectOutcome(key, _name("refused"), _name("FC760"), NOWHERE)),
 )
+
+
+def _each_once(found: tuple) -> bool:
+    """Whether no expectation but that of an outcome is said twice."""
+    kinds = [type(each) for each in found if not isinstance(each, trial_tree.ExpectOutcome)]
+    return len(set(kinds)) == len(kinds)
+
+
 trials = st.builds(
     lambda n, p, at, g, b, e: trial_tree.Trial(n, p, at, g, b, e, NOWHERE, NOWHERE),
     texts.filter(str.strip).map(_name),
@@ -372,18 +396,25 @@ trials = st.builds(
     _optional(st.integers(0, 4_000_000_000).map(lambda seconds: seconds * 1_000_000)),
     _several(givens),
     _several(befores),
-    _some(expects),
+    _some(expects).filter(_each_once),
 )
 defaults = st.builds(lambda n, s: trial_tree.Defaults(n, s, NOWHERE), names, samples)
 
+notifies = st.builds(
+    lambda t, e: tree.NotifyDecl(t, tuple(map(_name, e)), NOWHERE, NOWHERE),
+    texts,
+    st.lists(st.sampled_from(["waiting", "refused", "done", "stopped"]), min_size=1, max_size=3),
+)
 workflows = st.builds(
-    lambda n, d, o, s, parts, tests: tree.Workflow(n, d, o, s, *parts, NOWHERE, *tests),
+    lambda n, d, o, s, parts, tests, told: tree.Workflow(n, d, o, s, *parts, NOWHERE, *tests, notifies=told),
     names,
     _optional(texts),
     _optional(texts),
     _optional(schedules),
     st.tuples(*map(_several, (params, inventories, verifies, proposals, approvals, acts))),
-    st.just(((), ())) | st.tuples(_several(trials), _several(defaults)),
+    # deferred, because Hypothesis writes out whole strategies, and warns of its own when one is too long
+    st.just(((), ())) | st.deferred(lambda: st.tuples(_several(trials), _several(defaults))),
+    _several(notifies),
 )
 
 

@@ -7,13 +7,16 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from tests.support.plans import certificate
+from tests.support.plans import certificate, document, plan_row
 from tests.support.stores import ANA, BO, CHEN, ROLES, WORKFLOW, Office, approval, lock
 
 from fullcount.runtime.approve.approvals import strike
 from fullcount.runtime.connectors.base import Outcome
+from fullcount.runtime.events import Notice
 from fullcount.runtime.exit_codes import Exit
-from fullcount.runtime.store.views import ActKind, OutcomeEntry
+from fullcount.runtime.plan.document import WAITS, ClockBegan, ClocksDoc, KeptGroup, StepDoc, StepsDoc, WaitingRow
+from fullcount.runtime.store.transaction import new_id
+from fullcount.runtime.store.views import ActKind, NoticeState, OutcomeEntry
 
 
 def full_history(office: Office) -> str:
@@ -54,8 +57,44 @@ def full_history(office: Office) -> str:
     store.record_intents(plan_id, undo, fence, [lock("a", locked=False)], kind=ActKind.UNDO)
     store.record_outcomes(plan_id, undo, fence, [OutcomeEntry(("a",), Outcome.DONE)], kind=ActKind.UNDO)
     store.finish_run(undo, "done", Exit.DONE, {})
+    one_step(office)
     store.halt("until the review", BO)
     strike(store, office.plan("y", "z"), approval(), ROLES, ANA, [("y",)], "in use")
+    return plan_id
+
+
+def one_step(office: Office) -> str:
+    """Plan, approve and take one step of a graduated act, while another object waits; return the plan's id."""
+    store, at = office.store, office.clock()
+    run_id = store.begin_run(WORKFLOW, "plan", ANA)
+    row = plan_row("s").model_copy(update={"step": StepDoc(label="warn")})
+    waiting = WaitingRow(key=("t",), step=StepDoc(label="warn", since=at, due=office.clock.later(days=14)))
+    plan = store.save_plan(
+        document(
+            (row,),
+            undecided=(),
+            kept=(KeptGroup(reason=f"{WAITS}`warn`", count=1),),
+            plan_id=new_id(),
+            run_id=run_id,
+            proposal="retire",
+            steps=StepsDoc(selected=2, waiting=(waiting,), finished=0),
+            clocks=ClocksDoc(at=at, began=(ClockBegan(key=("t",), incarnation="uuid-t"),)),
+        )
+    )
+    notice = Notice("waiting", "chat", "NEEDS APPROVAL", {"text": "one object"})
+    store.finish_run(run_id, "waiting", Exit.WAITING_FOR_APPROVAL, {}, [notice])
+    taken = store.take_notice()
+    assert taken is not None
+    store.end_notice(taken.notice_id, NoticeState.DELIVERED)
+    office.approve(plan)
+    run_id, fence = office.begin(plan)
+    plan_id = plan.document.plan_id
+    store.begin_apply(plan_id, run_id, fence)
+    store.record_intents(plan_id, run_id, fence, [lock("s")])
+    store.record_outcomes(plan_id, run_id, fence, [OutcomeEntry(("s",), Outcome.DONE)])
+    store.finish_apply(plan_id, run_id, fence)
+    store.release(fence)
+    store.finish_run(run_id, "done", Exit.DONE, {})
     return plan_id
 
 

@@ -46,7 +46,7 @@ counted = true
 fields = { id = "text", active = "bool" }
 
 [roles]
-iam = ["uid:1"]
+iam = ["uid:1", "uid:2", "uid:3"]
 
 [exemptions]
 exemptions = "exemptions.toml"

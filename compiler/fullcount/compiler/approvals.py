@@ -200,13 +200,17 @@ def warn_one_approver(
     """Warn of an act that can't be taken back and that one person alone may approve."""
     decl = next(each for each in names.workflow.acts if each.proposal.text == act.proposal)
     asked = sum(q.count for a in approvals if a.proposal == act.proposal for q in a.quorums)
-    if act.call.reversible or asked != 1:
+    if act.reversible or asked != 1:
         return
+    name, final = next((n, call) for n, call in act.calls.items() if n != program.RELEASE and not call.reversible)
+    step = next((each for each in decl.steps if each.label.text == name), None)
+    place = decl.operation if step is None else step.operation
+    said = f"`{final.operation}`" if step is None else f"step `{step.label.text}`"
     warning(
         sink,
         "FC405",
-        f"`{act.call.operation}` can't be taken back here, and one person alone may approve it",
-        decl.operation.span,
+        f"{said} can't be taken back here, and one person alone may approve it",
+        decl.span if place is None else place.span,
         note="no `undo`",
         why="a mistake of one person would then be final",
         help="add an `undo` if the operation has one, or ask for two people",

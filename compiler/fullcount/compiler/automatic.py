@@ -54,11 +54,11 @@ def check_automatic(act: program.Act, proposal: program.Proposal | None, names: 
     automatic = None if decl is None else decl.automatic
     if automatic is None:
         return
-    if not act.call.reversible:
+    for call in act.irrevocable[:1]:
         error(
             sink,
             "FC412",
-            f"`{act.call.operation}` can't be taken back here, so it is never approved automatically",
+            f"`{call.operation}` can't be taken back here, so it is never approved automatically",
             automatic.span,
             note="no `undo`",
             why="nothing irreversible is done without a person",

@@ -82,8 +82,7 @@ def _zero(what: str, meaning: str, span: Span, help_text: str, sink: Diagnostics
 
 def act_of(
     decl: tree.ActDecl,
-    call: program.OperationCall,
-    undo: program.OperationCall | None,
+    calls: program.Calls,
     windows: tuple[program.Window, ...],
     canary: program.Canary | None,
 ) -> program.Act:
@@ -91,7 +90,9 @@ def act_of(
     rate = None if decl.rate is None else Decimal(decl.rate.count) / _SECONDS[decl.rate.per]
     stop = None if decl.stop is None else program.Stop(decl.stop.failures, decl.stop.percent)
     concurrency = 1 if decl.concurrency is None else decl.concurrency
-    return program.Act(decl.proposal.text, call, undo, rate, concurrency, stop, windows, canary)
+    return program.Act(
+        decl.proposal.text, calls.call, calls.undo, rate, concurrency, stop, windows, canary, calls.steps, calls.release
+    )
 
 
 def acted_on(names: Names, proposal: str) -> tree.ActDecl | None:

@@ -112,6 +112,10 @@ class Catalog(Protocol):
         """Return how many objects a plan may have at most to be approved automatically; 0: no plan is."""
         ...
 
+    def notifiers(self) -> Sequence[str]:
+        """Return the names of the configured notifiers."""
+        ...
+
     def people(self, role: str) -> frozenset[str] | None:
         """Return who is in a role, each person once, as `uid:1000` where that is known; None when nobody can tell."""
         ...
@@ -126,6 +130,7 @@ class StaticCatalog:
     role_names: tuple[str, ...] = ()
     automatic: int = 0
     members: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    notifier_names: tuple[str, ...] = ()
 
     def sources(self) -> Sequence[str]:
         """See `Catalog.sources`."""
@@ -146,6 +151,10 @@ class StaticCatalog:
     def automatic_approval(self) -> int:
         """See `Catalog.automatic_approval`."""
         return self.automatic
+
+    def notifiers(self) -> Sequence[str]:
+        """See `Catalog.notifiers`."""
+        return self.notifier_names
 
     def people(self, role: str) -> frozenset[str] | None:
         """See `Catalog.people`."""

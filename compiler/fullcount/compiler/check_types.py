@@ -17,12 +17,13 @@ from fullcount.compiler.expressions import Checker
 from fullcount.compiler.floors import check_keep
 from fullcount.compiler.inventories import check_recreation
 from fullcount.compiler.names import BoundInventory
-from fullcount.compiler.operations import Target, check_act_calls
+from fullcount.compiler.operations import Target, check_calls
 from fullcount.compiler.partitions import check_partitions, check_place, consistency_of
-from fullcount.compiler.picks import check_pick
+from fullcount.compiler.picks import check_pick, refuse_picked_steps
 from fullcount.compiler.polarity import Polarity
 from fullcount.compiler.presence import facts_when
 from fullcount.compiler.report import error, near, warning
+from fullcount.compiler.steps import check_steps, refuse_strays
 from fullcount.compiler.values import Value
 from fullcount.compiler.walk import mentions_row
 from fullcount.dsl import tree
@@ -192,10 +193,8 @@ def _shown(checker: Checker, node: tree.Expr, env: Env, comments: Sequence[tree.
     return None if typed is None else program.Shown(text_of(checker.context.source, node.span, comments), typed.expr)
 
 
-def check_act(
-    checker: Checker, decl: tree.ActDecl, proposal: program.Proposal | None
-) -> tuple[program.OperationCall, program.OperationCall | None] | None:
-    """Check the operation of an act and its undo over the base row of its proposal.
+def check_act(checker: Checker, decl: tree.ActDecl, proposal: program.Proposal | None) -> program.Calls | None:
+    """Check the operation of an act and its undo, or its steps, over the base row of its proposal.
 
     `proposal` is None if it did not check; the operation is then checked without knowing what its rule says.
     """
@@ -208,7 +207,14 @@ def check_act(
     check_place(base.decl, base.resource, decl, checker.context.sink)
     env = Env(Place.ARGUMENT, rows={declared.row.text: base}, polarity=Polarity.MIXED)
     env = replace(env, lenient=True) if proposal is None else env.knowing(facts_when(proposal.where, True))
-    return check_act_calls(checker, decl, Target(base, declared.row.text), env)
+    target = Target(base, declared.row.text)
+    if decl.operation is None:
+        stands = refuse_picked_steps(declared, decl, checker.context.sink)
+        checked = check_steps(checker, decl, target, env)
+        return None if stands else checked
+    strays = refuse_strays(decl, checker.context.sink)
+    calls = check_calls(checker, decl.operation, decl.undo, target, env)
+    return None if calls is None or strays else program.Calls(*calls)
 
 
 _QUOTED_OR_SPACE = re.compile(r'("(?:[^"\\\n]|\\[^\n])*")|\s+')

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from fullcount.compiler import claims
 from fullcount.compiler.claims import Consistency, Direction
+from fullcount.compiler.program import Event
 
 
 class _Closed(BaseModel):
@@ -234,7 +235,18 @@ class Approved(_Closed):
         return f"approved {alone}by {', '.join(people)}, within {duration_text(self.expires)}"
 
 
-Requirement = Annotated[Collected | Evidence | Planned | Approved, Field(discriminator="kind")]
+class Ended(_Closed):
+    """propose -> notify, act -> notify: a run ended in one of these ways."""
+
+    kind: Literal["ended"] = "ended"
+    events: tuple[Event, ...] = Field(min_length=1)
+
+    def text(self) -> str:
+        """The requirement on one line."""
+        return f"ended: {' or '.join(self.events)}"
+
+
+Requirement = Annotated[Collected | Evidence | Planned | Approved | Ended, Field(discriminator="kind")]
 
 _UNITS = ((86_400_000_000, "d"), (3_600_000_000, "h"), (60_000_000, "m"), (1_000_000, "s"), (1_000, "ms"))
 

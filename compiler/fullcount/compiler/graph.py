@@ -3,6 +3,7 @@
     inventory ─Collected─► verify ─Evidence─► propose ─Planned─► approve ─Approved─► act
                               └────────────────Evidence (at the moment of the act)────┘
 
+    propose, act ─Ended─► notify: whoever is told of the end of a run, whatever it is.
 An inventory that is read in the parts which another one names (`across`) comes after the `verify` of that one.
 
 The runtime walks it in topological order and starts a stage only when every incoming edge is satisfied; there is no
@@ -22,19 +23,21 @@ from fullcount.compiler.edges import (
     Approved,
     AutomaticModel,
     Collected,
+    Ended,
     Evidence,
     Planned,
     QuorumModel,
     Requirement,
     claim_model,
+    duration_text,
 )
-from fullcount.compiler.program import Proposal, Use, Workflow
+from fullcount.compiler.program import RELEASE, Act, Notify, Proposal, Use, Workflow
 from fullcount.compiler.promises import covered
 from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.source import Source
 
-StageKind = Literal["inventory", "verify", "propose", "approve", "act"]
-STAGE_KINDS: tuple[StageKind, ...] = ("inventory", "verify", "propose", "approve", "act")
+StageKind = Literal["inventory", "verify", "propose", "approve", "act", "notify"]
+STAGE_KINDS: tuple[StageKind, ...] = ("inventory", "verify", "propose", "approve", "act", "notify")
 """The kinds of stages in the order of the story."""
 
 _DIRECTIONS = tuple(Direction)
@@ -46,10 +49,14 @@ class GraphError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A node: what kind of work, for which inventory or proposal."""
+    """A node: what kind of work, for which inventory, proposal or notifier.
+
+    `detail` says more of it, for people: the steps of a graduated act.
+    """
 
     kind: StageKind
     name: str
+    detail: str = ""
 
     @property
     def node(self) -> str:
@@ -64,10 +71,11 @@ def build_graph(workflow: Workflow, sources: Mapping[str, Source] | None = None)
     its place and text. Raises GraphError.
     """
     graph: nx.DiGraph[str] = nx.DiGraph(workflow=workflow.name)
-    acts = {act.proposal for act in workflow.acts}
+    acts = {act.proposal: act for act in workflow.acts}
     for proposal in workflow.proposals:
         propose = _add(graph, Stage("propose", proposal.name))
-        act = _add(graph, Stage("act", proposal.name)) if proposal.name in acts else None
+        acted = acts.get(proposal.name)
+        act = None if acted is None else _add(graph, Stage("act", proposal.name, _steps_text(acted)))
         for name in dict.fromkeys(use.inventory for use in proposal.uses):
             verify = _reading(graph, name)
             for across in workflow.inventories[name].across:
@@ -81,6 +89,8 @@ def build_graph(workflow: Workflow, sources: Mapping[str, Source] | None = None)
                 graph.add_edge(verify.node, act.node, requirement=evidence)
         if act is not None:
             _approval(graph, workflow, propose, act)
+        for each in workflow.notifies:
+            _told(graph, each, propose, act)
     return graph
 
 
@@ -94,6 +104,11 @@ def stage_of(graph: nx.DiGraph[str], node: str) -> Stage:
     """Return the stage that a node stands for."""
     stage: Stage = graph.nodes[node]["stage"]
     return stage
+
+
+def _steps_text(act: Act) -> str:
+    parts = [f"{step.label} after {duration_text(step.after)}" if step.after > 0 else step.label for step in act.steps]
+    return ", ".join((*parts, *([RELEASE] if act.release is not None else [])))
 
 
 def _add(graph: nx.DiGraph[str], stage: Stage) -> Stage:
@@ -122,6 +137,15 @@ def _approval(graph: nx.DiGraph[str], workflow: Workflow, propose: Stage, act: S
     )
     required = Approved(proposal=act.name, quorums=quorums, expires=approval.expires, automatic=automatic)
     graph.add_edge(approve.node, act.node, requirement=required)
+
+
+def _told(graph: nx.DiGraph[str], told: Notify, propose: Stage, act: Stage | None) -> None:
+    """Draw who is told of the end of a planning run, and who of the end of an act or of its undoing."""
+    notify = _add(graph, Stage("notify", told.target))
+    graph.add_edge(propose.node, notify.node, requirement=Ended(events=told.events))
+    acted = tuple(event for event in told.events if event != "waiting")
+    if act is not None and len(acted) > 0:
+        graph.add_edge(act.node, notify.node, requirement=Ended(events=acted))
 
 
 def _evidence(inventory: str, proposal: Proposal, workflow: Workflow, sources: Mapping[str, Source]) -> Evidence:

@@ -23,14 +23,16 @@ _SHAPES = {
     "propose": ("[", "]", "box"),
     "approve": ("([", "])", "oval"),
     "act": ("[[", "]]", "box3d"),
+    "notify": (">", "]", "note"),
 }
 
 
 def to_json(graph: nx.DiGraph[str]) -> str:
     """Return stages and edges as JSON, in topological order."""
     nodes = [
-        {"node": node, "kind": stage_of(graph, node).kind, "name": stage_of(graph, node).name}
-        for node in story_order(graph)
+        {"node": stage.node, "kind": stage.kind, "name": stage.name}
+        | ({} if stage.detail == "" else {"detail": stage.detail})
+        for stage in (stage_of(graph, node) for node in story_order(graph))
     ]
     edges = [
         {"from": tail, "to": head, "requirement": requirement_of(graph, tail, head).model_dump(mode="json")}

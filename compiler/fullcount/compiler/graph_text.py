@@ -25,7 +25,7 @@ def edges_in_order(graph: nx.DiGraph[str]) -> list[tuple[str, str]]:
 def stage_text(graph: nx.DiGraph[str], node: str) -> str:
     """Return what a stage is called."""
     stage = stage_of(graph, node)
-    return f"{stage.kind} {stage.name}"
+    return f"{stage.kind} {stage.name}" if stage.detail == "" else f"{stage.kind} {stage.name}: {stage.detail}"
 
 
 def edge_text(graph: nx.DiGraph[str], tail: str, head: str) -> str:

@@ -25,19 +25,19 @@ class Target:
     row: str
 
 
-def check_act_calls(
-    checker: Checker, decl: tree.ActDecl, target: Target, env: Env
+def check_calls(
+    checker: Checker, call_decl: tree.OperationCall, undo_decl: tree.OperationCall | None, target: Target, env: Env
 ) -> tuple[program.OperationCall, program.OperationCall | None] | None:
-    """Check the operation of an act and its undo; the act is reversible only with an undo that takes it back."""
-    call = _checked(checker, decl.operation, target, env)
-    undo = None if decl.undo is None else _checked(checker, decl.undo, target, env)
-    if call is None or (decl.undo is not None and undo is None):
+    """Check an operation and its undo; it is reversible only with an undo that takes it back."""
+    call = _checked(checker, call_decl, target, env)
+    undo = None if undo_decl is None else _checked(checker, undo_decl, target, env)
+    if call is None or (undo_decl is not None and undo is None):
         return None
     (operation, arguments), resource = call, target.inventory.resource
     reversible = False
     undo_call = None
-    if decl.undo is not None and undo is not None:
-        if not _takes_back(decl, decl.undo, operation, undo[0], resource, checker.context.sink):
+    if undo_decl is not None and undo is not None:
+        if not _takes_back(call_decl, undo_decl, operation, undo[0], resource, checker.context.sink):
             return None
         reversible = True
         undo_call = program.OperationCall(resource.source, resource.name, undo[0].name, undo[1], undo[0].reversible)
@@ -46,7 +46,7 @@ def check_act_calls(
 
 
 def _takes_back(
-    decl: tree.ActDecl,
+    call_decl: tree.OperationCall,
     undo_decl: tree.OperationCall,
     operation: Operation,
     undo: Operation,
@@ -68,7 +68,7 @@ def _takes_back(
         "FC117",
         message,
         undo_decl.operation.span,
-        labels=(Label(decl.operation.operation.span, "to be undone"),),
+        labels=(Label(call_decl.operation.span, "to be undone"),),
         why="an undo that does something else is found out when it is needed most",
         help=help_text,
     )

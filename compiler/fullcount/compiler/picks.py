@@ -14,6 +14,7 @@ from fullcount.compiler.expressions import Checker
 from fullcount.compiler.floors import can_order, part_of_row
 from fullcount.compiler.report import error
 from fullcount.dsl import tree
+from fullcount.dsl.diagnostics import Diagnostics, Label
 
 
 def check_pick(checker: Checker, decl: tree.PickDecl, row: str, env: Env, text: str) -> program.Pick | None:
@@ -37,6 +38,22 @@ def check_pick(checker: Checker, decl: tree.PickDecl, row: str, env: Env, text: 
         text=text,
         span=decl.span,
     )
+
+
+def refuse_picked_steps(proposal: tree.ProposeDecl | None, act: tree.ActDecl, sink: Diagnostics) -> bool:
+    """Report a graduated act on objects that a pick takes; True if it is one."""
+    if proposal is None or len(proposal.picks) == 0:
+        return False
+    error(
+        sink,
+        "FC513",
+        f"`act {act.proposal.text}` has steps, and a `pick` says which objects come first",
+        act.proposal.span,
+        labels=(Label(proposal.picks[0].span, "taken by a pick"),),
+        why="who comes first changes from night to night, so clocks would stop, start and release for what others did",
+        help="remove the `pick`: `limit` bounds how many objects one night takes",
+    )
+    return True
 
 
 def _takes_a_part(checker: Checker, decl: tree.PickDecl) -> bool:

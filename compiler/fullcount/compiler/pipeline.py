@@ -30,6 +30,7 @@ from fullcount.compiler.imports import Loader, gather, no_files
 from fullcount.compiler.library import Library, read_library
 from fullcount.compiler.list_files import gather_lists
 from fullcount.compiler.names import resolve_names, said_in_two_files, unique
+from fullcount.compiler.notifies import check_notifies
 from fullcount.compiler.promises import read_promises
 from fullcount.compiler.protections import Protections, check_protections, protect_workflow, refuse_strays
 from fullcount.compiler.report import error
@@ -219,8 +220,9 @@ def compile_workflow(workflow: tree.Workflow, around: Surroundings, sink: Diagno
             canary = check_canary(act_decl.canary, proposals.get(name), promises, approval, sink)
         calls = check_act(checker, act_decl, proposals.get(act_decl.proposal.text))
         if calls is not None and windows is not None:
-            acts.append(act_of(act_decl, *calls, windows, canary))
+            acts.append(act_of(act_decl, calls, windows, canary))
     schedule = None if workflow.schedule is None else check_schedule(workflow.schedule, sink)
+    notifies = check_notifies(names, sink)
 
     for act in acts:
         check_automatic(act, proposals.get(act.proposal), names, sink)
@@ -243,4 +245,5 @@ def compile_workflow(workflow: tree.Workflow, around: Surroundings, sink: Diagno
         proposals=tuple(proposals.values()),
         approvals=approvals,
         acts=tuple(acts),
+        notifies=notifies,
     )

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from decimal import Decimal
+from typing import Final, Literal
 
 from fullcount.compiler import ir
 from fullcount.compiler.claims import Claim, Consistency, Direction
@@ -297,18 +298,100 @@ class Window:
     """The days and times as written, for people."""
 
 
+RELEASE: Final = "release"
+"""The name of what is done to an object that no longer qualifies; no step may have it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a graduated act. `after`: microseconds since the step before it was done.
+
+    For the first step it counts from the plan that first selected the object; 0: it is due at once.
+    """
+
+    label: str
+    call: OperationCall
+    undo: OperationCall | None
+    after: int
+
+
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """What an act calls: one operation with its undo, or steps with their release."""
+
+    call: OperationCall | None = None
+    undo: OperationCall | None = None
+    steps: tuple[Step, ...] = ()
+    release: OperationCall | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Act:
-    """What to do with each approved object. `rate` is acts per second; None: unlimited. No window: at any time."""
+    """What to do with each approved object. `rate` is acts per second; None: unlimited. No window: at any time.
+
+    Either there is a `call`, or there are `steps`: a graduated act, which does one step of an object at a time. All
+    operations are of the resource of the proposal's inventory.
+    """
 
     proposal: str
-    call: OperationCall
+    call: OperationCall | None
     undo: OperationCall | None
     rate: Decimal | None
     concurrency: int
     stop: Stop | None
     windows: tuple[Window, ...] = ()
     canary: Canary | None = None
+    steps: tuple[Step, ...] = ()
+    release: OperationCall | None = None
+
+    @property
+    def calls(self) -> Mapping[str | None, OperationCall]:
+        """Everything that can be called, by the name of its step; the one operation of a plain act by None."""
+        if self.call is not None:
+            return {None: self.call}
+        found: dict[str | None, OperationCall] = {step.label: step.call for step in self.steps}
+        if self.release is not None:
+            found[RELEASE] = self.release
+        return found
+
+    @property
+    def undos(self) -> Mapping[str | None, OperationCall]:
+        """What takes a call back, by the name of its step; a release is never taken back."""
+        if self.call is not None:
+            return {} if self.undo is None else {None: self.undo}
+        return {step.label: step.undo for step in self.steps if step.undo is not None}
+
+    @property
+    def source(self) -> str:
+        """The source that is acted on. Raises ValueError for an act without any operation; none such is compiled."""
+        for call in self.calls.values():
+            return call.source
+        msg = f"the act of `{self.proposal}` calls nothing"
+        raise ValueError(msg)
+
+    @property
+    def reversible(self) -> bool:
+        """Whether everything that it does to an object can be taken back."""
+        return all(call.reversible for name, call in self.calls.items() if name != RELEASE)
+
+    @property
+    def irrevocable(self) -> tuple[OperationCall, ...]:
+        """Every call that nothing here takes back, a release included."""
+        undos = self.undos
+        return tuple(call for name, call in self.calls.items() if not call.reversible or name not in undos)
+
+
+Event = Literal["waiting", "refused", "done", "stopped"]
+EVENTS: Final[tuple[Event, ...]] = ("waiting", "refused", "done", "stopped")
+"""What people can be told of: how runs end."""
+
+
+@dataclass(frozen=True, slots=True)
+class Notify:
+    """Who is told (a notifier of the workspace), and of which of `EVENTS`."""
+
+    target: str
+    events: tuple[Event, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,6 +408,7 @@ class Workflow:
     proposals: tuple[Proposal, ...]
     approvals: tuple[Approval, ...]
     acts: tuple[Act, ...]
+    notifies: tuple[Notify, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

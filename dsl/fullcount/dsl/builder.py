@@ -91,8 +91,19 @@ class Builder:
             tuple(self._approving.approve(child) for child in subtrees(node, "approve")),
             tuple(self._act(child) for child in subtrees(node, "act")),
             self._at.span(node),
-            tuple(self._trials.trial(child) for child in subtrees(node, "test")),
-            tuple(self._trials.defaults(child) for child in subtrees(node, "test_defaults")),
+            trials=tuple(self._trials.trial(child) for child in subtrees(node, "test")),
+            defaults=tuple(self._trials.defaults(child) for child in subtrees(node, "test_defaults")),
+            notifies=tuple(self._notify(child) for child in subtrees(node, "notify")),
+        )
+
+    def _notify(self, node: Node) -> tree.NotifyDecl:
+        (target,) = tokens(node, "STRING")
+        events = [each for each in node.children[3:] if isinstance(each, Token) and each.type != "COMMA"]
+        return tree.NotifyDecl(
+            str(self._at.literal(target).value),
+            tuple(self._at.name(token) for token in events),
+            self._at.span(node),
+            self._at.span(target),
         )
 
     def _schedule(self, node: Node) -> tree.ScheduleClause:
@@ -255,9 +266,12 @@ class Builder:
     def _act(self, node: Node) -> tree.ActDecl:
         proposal = self._at.name(tokens(node, "NAME")[0])
         block = f"act `{proposal.text}`"
+        operations = subtrees(node, "operation")
         undo = rate = concurrency = canary = stop = None
         windows: tuple[tree.WindowDecl, ...] = ()
-        for body in subtrees(node, "act_block"):
+        steps: tuple[tree.StepDecl, ...] = ()
+        for body in subtrees(node, "act_block", "steps"):
+            steps = tuple(self._step(child) for child in subtrees(body, "step", "stray_step"))
             windows = tuple(self._holding.window(child) for child in subtrees(body, "window"))
             undo = self._once(body, block, "undo")
             rate = self._once(body, block, "rate")
@@ -266,7 +280,7 @@ class Builder:
             stop = self._once(body, block, "stop")
         return tree.ActDecl(
             proposal,
-            self._operation(subtrees(node, "operation")[0]),
+            self._operation(operations[0]) if operations else None,
             self._operation(subtrees(undo, "operation")[0]) if undo is not None else None,
             self._rate(rate) if rate is not None else None,
             self._integer(token_at(concurrency, -1), "concurrency", "int", "4") if concurrency is not None else None,
@@ -274,6 +288,18 @@ class Builder:
             self._at.span(node),
             windows=windows,
             canary=self._holding.canary(canary) if canary is not None else None,
+            steps=steps,
+        )
+
+    def _step(self, node: Node) -> tree.StepDecl:
+        undo, after = subtrees(node, "undo"), subtrees(node, "step_after")
+        return tree.StepDecl(
+            self._at.name(tokens(node, "LABEL")[0]),
+            self._operation(subtrees(node, "operation")[0]),
+            self._operation(subtrees(undo[0], "operation")[0]) if undo else None,
+            self._integer(token_at(after[0], -1), "after", "duration", "14d") if after else None,
+            self._at.span(node),
+            self._at.span(after[0]) if after else None,
         )
 
     def _operation(self, node: Node) -> tree.OperationCall:

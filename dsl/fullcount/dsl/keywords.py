@@ -12,12 +12,28 @@ FILE: Final = "file"
 #: The clauses that each block takes, in canonical order. `file` is the block around everything.
 CLAUSES: Final[dict[str, tuple[str, ...]]] = {
     FILE: ("edition", "import", "record", "define", "protect", "workflow"),
-    "workflow": ("describe", "owner", "schedule", "param", "inventory", "verify", "propose", "approve", "act", "test"),
+    "workflow": (
+        "describe",
+        "owner",
+        "schedule",
+        "param",
+        "inventory",
+        "verify",
+        "propose",
+        "approve",
+        "act",
+        "notify",
+        "test",
+    ),
     "inventory": ("key", "incarnation", "fields", "scope", "deadline", "expect"),
     "propose": ("bounded", "where", "except", "expect", "keep", "pick", "limit", "show"),
     "act": ("undo", "rate", "concurrency", "canary", "stop", "window"),
+    "steps": ("rate", "concurrency", "canary", "stop", "window"),
     "test": ("now", "given", "before", "expect"),
 }
+
+#: Blocks that also hold entries of the form `name: …`.
+LABELLED: Final = frozenset({"steps"})
 
 #: Blocks whose entries are separated by commas, with the words that an entry starts with (empty: any name).
 LISTS: Final[dict[str, tuple[str, ...]]] = {
@@ -47,6 +63,7 @@ EXAMPLES: Final[dict[str, str]] = {
     "propose": "propose disable from accounts as a { … }",
     "approve": 'approve disable { 2 of role "iam-admin" not by author, expires after 3d }',
     "act": "act disable with directory.update(id: a.id, locked: true) { … }",
+    "notify": 'notify "ops-mail" on waiting, refused, stopped',
     "key": "key id",
     "incarnation": "incarnation entry_uuid",
     "fields": "fields { id: text, owner: text? }",
@@ -133,6 +150,7 @@ _MEANINGS: Final[dict[str, str]] = {
     "GIVEN_PARAM": "`param`",
     "GIVEN_COUNT": "`count`",
     "GIVEN_LIST": "`list`",
+    "LABEL": "the name of a step",
     "$END": "the end of the file",
 }
 

@@ -22,13 +22,14 @@ class Terminals:
 
     `skipped`: the pattern of what stands between tokens. `keywords`: by word, each terminal with the pattern that must
     match as well (None: it is that word wherever it is accepted). `signs`: by first character. `patterns`: the rest,
-    each with the characters that it can begin with.
+    each with the characters that it can begin with. `names`: patterns of words that come before any keyword.
     """
 
     skipped: str
     keywords: Mapping[str, Sequence[tuple[str, str | None]]]
     signs: Mapping[str, Sequence[tuple[str, str]]]
     patterns: Sequence[tuple[str, str, str]]
+    names: Sequence[tuple[str, str]]
 
 
 class Lexer:
@@ -52,6 +53,9 @@ class Lexer:
         """Return the token that begins at an offset, if it is of an accepted terminal (None: any will do)."""
         word = _WORD.match(text, at)
         if word is not None:
+            for name, label in self._terminals.names:
+                if (accepted is None or name in accepted) and self._match(label, text, at) == word.group():
+                    return Token(name, word.group(), at)
             for name, pattern in self._terminals.keywords.get(word.group(), ()):
                 if (accepted is None or name in accepted) and (pattern is None or self._match(pattern, text, at)):
                     return Token(name, word.group(), at)

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_right
 
 from fullcount.dsl.dataclass import dataclass, field
-from fullcount.dsl.keywords import BLOCK_CLAUSES, CLAUSES, CONTINUATIONS, FILE, LISTS
+from fullcount.dsl.keywords import BLOCK_CLAUSES, CLAUSES, CONTINUATIONS, FILE, LABELLED, LISTS
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+)|(?P<comment>\#[^\n]*)|(?P<string>"(?:[^"\\\n]|\\[^\n])*"?)|(?P<word>[^\W\d]\w*)"""
@@ -88,12 +88,15 @@ class Outline:
     def starts_clause(self, index: int) -> bool:
         """Whether a token looks like the first word of a clause of its block."""
         token = self.tokens[index]
-        return token.text in CLAUSES.get(self.blocks[token.block].kind, ()) and self._could_start(index)
+        kind = self.blocks[token.block].kind
+        return self._labels(index) or (token.text in CLAUSES.get(kind, ()) and self._could_start(index))
 
     def leads_clause(self, index: int) -> bool:
         """Whether a token starts a line as a clause, known or not, would."""
         token = self.tokens[index]
-        return token.leads and token.kind == "word" and token.text not in CONTINUATIONS and self._could_start(index)
+        if not token.leads or token.kind != "word":
+            return False
+        return self._labels(index) or (token.text not in CONTINUATIONS and self._could_start(index))
 
     def escapes(self, index: int) -> bool:
         """Whether a token starts a line as a clause of an outer block, so that a `}` seems to be missing before it."""
@@ -106,6 +109,13 @@ class Outline:
             return False
         header = self.tokens[own.header] if own.header is not None else None
         return token.text in BLOCK_CLAUSES or header is None or token.indent <= header.indent
+
+    def _labels(self, index: int) -> bool:
+        """Whether a token names an entry of its block, as `warn:` names a step."""
+        token = self.tokens[index]
+        if self.blocks[token.block].kind not in LABELLED or token.kind != "word" or index in self.brackets:
+            return False
+        return index + 1 < len(self.tokens) and self.tokens[index + 1].text == ":"
 
     def _could_start(self, index: int) -> bool:
         token = self.tokens[index]
@@ -173,4 +183,6 @@ def _block(result: Outline, index: int, parent: int, header: int | None) -> Bloc
     if before in {"fields", "record"}:
         return Block(before, parent, index, header=index - 1)
     word = result.tokens[header].text if header is not None else ""
+    if before == "steps" and word == "act":
+        return Block(before, parent, index, header=header)
     return Block(word if word in BLOCK_CLAUSES else "", parent, index, header=header)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 GRAMMAR = Path(__file__).with_name("grammar.lark")
 TABLE = Path(__file__).with_name("tables.bin")
 
-_FORM = "parser=lalr lexer=contextual propagate_positions maybe_placeholders=no form=2"
+_FORM = "parser=lalr lexer=contextual propagate_positions maybe_placeholders=no form=3"
 _STAMP_LENGTH = 64
 
 #: How the grammar writes a keyword: a word, perhaps without its last letter, and what has to follow it.
@@ -95,6 +95,8 @@ def _terminals(made: Lark) -> Terminals:
     keywords: dict[str, list[tuple[str, str | None]]] = {}
     signs: dict[str, list[tuple[str, str]]] = {}
     patterns: list[tuple[str, str, str]] = []
+    names: list[tuple[str, str]] = []
+    most = max((each.priority for each in made.terminals if _KEYWORD.fullmatch(each.pattern.value)), default=0)
     for terminal in sorted(made.terminals, key=order):
         text = terminal.pattern.value
         keyword = _KEYWORD.fullmatch(text)
@@ -108,9 +110,11 @@ def _terminals(made: Lark) -> Terminals:
                 [keyword["word"]] if keyword["last"] is None else [keyword["word"], keyword["word"] + keyword["last"]]
             ):
                 keywords.setdefault(word, []).append((terminal.name, None if plain else text))
+        elif terminal.priority > most and _starts(text)[-1].isalpha():
+            names.append((terminal.name, terminal.pattern.to_regexp()))
         else:
             patterns.append((terminal.name, terminal.pattern.to_regexp(), _starts(text)))
-    return Terminals(f"(?:{'|'.join(skipped)})*", keywords, signs, patterns)
+    return Terminals(f"(?:{'|'.join(skipped)})*", keywords, signs, patterns, names)
 
 
 def _starts(pattern: str) -> str:
@@ -133,6 +137,7 @@ def dump(grammar: str) -> bytes:
             "keywords": terminals.keywords,
             "signs": terminals.signs,
             "patterns": terminals.patterns,
+            "names": terminals.names,
             "rules": table.rules,
             "states": table.states,
             "start": table.start,
@@ -149,7 +154,7 @@ def shipped(grammar: str, content: bytes) -> Table | None:
     if head != (stamp(grammar) + hashlib.sha256(payload).hexdigest()).encode():
         return None
     found = json.loads(payload)
-    terminals = Terminals(found["skipped"], found["keywords"], found["signs"], found["patterns"])
+    terminals = Terminals(found["skipped"], found["keywords"], found["signs"], found["patterns"], found["names"])
     return Table(terminals, [Rule(*rule) for rule in found["rules"]], found["states"], found["start"], found["end"])
 
 

@@ -508,11 +508,29 @@ class WindowDecl:
 
 
 @dataclass(frozen=True, slots=True)
+class StepDecl:
+    """`disable: directory.update(…) undo … after 14d` of a graduated act. `after` in microseconds.
+
+    The step called `release` is what is done to an object that no longer qualifies.
+    """
+
+    label: Name
+    operation: OperationCall
+    undo: OperationCall | None
+    after: int | None
+    span: Span
+    after_span: Span | None
+
+
+@dataclass(frozen=True, slots=True)
 class ActDecl:
-    """`act disable with directory.update(…) { undo … rate … concurrency … canary … stop … window … }`."""
+    """`act disable with directory.update(…) { undo … rate … concurrency … canary … stop … window … }`.
+
+    A graduated act, `act retire with steps { … }`, has `steps` and no `operation`; with both the compiler refuses it.
+    """
 
     proposal: Name
-    operation: OperationCall
+    operation: OperationCall | None
     undo: OperationCall | None
     rate: RateDecl | None
     concurrency: int | None
@@ -520,6 +538,17 @@ class ActDecl:
     span: Span
     windows: tuple[WindowDecl, ...] = ()
     canary: CanaryDecl | None = None
+    steps: tuple[StepDecl, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NotifyDecl:
+    """`notify "ops-mail" on waiting, refused, stopped`: who is told of which ends of a run."""
+
+    target: str
+    events: tuple[Name, ...]
+    span: Span
+    target_span: Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -540,6 +569,7 @@ class Workflow:
     trials: tuple[Trial, ...] = ()
     defaults: tuple[Defaults, ...] = ()
     """What `test defaults` says; of each inventory once."""
+    notifies: tuple[NotifyDecl, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,6 +38,7 @@ from fullcount.runtime.collect.budget import Progress as ReadProgress
 from fullcount.runtime.collect.snapshots import SnapshotStore
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.errors import FullcountError
+from fullcount.runtime.events import Notice
 from fullcount.runtime.evidence.certificate import Certificate, certify
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.evidence.refusal import Finding, Ground, Prevented, Refusal
@@ -45,12 +46,15 @@ from fullcount.runtime.evidence.satisfy import Produced
 from fullcount.runtime.exemption_lists import ExemptionLists
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.journal.verify import verify as verify_record
+from fullcount.runtime.notify.deliver import deliver
 from fullcount.runtime.plan.document import PlanDocument
 from fullcount.runtime.plan.prevented import prevented
 from fullcount.runtime.planning import Planning, PlanRequest, approval_of, sources_of, used_fields
 from fullcount.runtime.readers import Readers, open_actor
+from fullcount.runtime.store.errors import StoreError
 from fullcount.runtime.store.store import Store
-from fullcount.runtime.store.views import PlanState, StoredPlan
+from fullcount.runtime.store.views import NoticeRow, PlanState, StoredPlan
+from fullcount.runtime.telling import of_plan
 from fullcount.runtime.versions import version_of
 from fullcount.runtime.walk import Evidence, Walked, walk
 from fullcount.runtime.workspace import Workspace
@@ -98,6 +102,8 @@ class PlanEnd:
     prevented: Prevented | None = None
     plan: StoredPlan | None = None
     approval: ApprovalStatus | None = None
+    told: Sequence[NoticeRow] = ()
+    """Who is told of it, and what came of that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +114,8 @@ class ApplyEnd:
     plan: StoredPlan
     report: ApplyReport | None = None
     refusals: Sequence[Refusal] = ()
+    told: Sequence[NoticeRow] = ()
+    """Who is told of it, and what came of that."""
 
 
 def utc_now() -> datetime:
@@ -153,10 +161,29 @@ class Engine:
         finally:
             # Also when it was interrupted or is a bug: a run that began has an end in the record.
             if end is None:
-                self.store.finish_run(run_id, "error", Exit.ERROR, {})
+                notices = of_plan(*named(request), run_id, "error", int(Exit.ERROR), self._clock())
+                self.store.finish_run(run_id, "error", Exit.ERROR, {}, notices)
             else:
-                self.store.finish_run(run_id, end.state, end.exit, summary_of(end))
-        return end
+                self.store.finish_run(run_id, end.state, end.exit, summary_of(end), self._notices(request, end))
+        return replace(end, told=await self.tell(run_id))
+
+    async def tell(self, run_id: str | None = None) -> Sequence[NoticeRow]:
+        """Send the notices that are due, and return those of a run as they stand then.
+
+        Nothing that goes wrong here changes a run: its outcome is recorded, and so is what still has to be told.
+        """
+        try:
+            await deliver(self.store, self.workspace.notifiers)
+            return () if run_id is None else self.store.notices(run_id)
+        except StoreError:
+            return ()  # they stay in the store, due, for whoever reaches it next
+
+    def _notices(self, request: PlanRequest, end: PlanEnd) -> Sequence[Notice]:
+        findings = [finding for refusal in end.refusals for finding in refusal.findings] if end.plan is None else []
+        document = None if end.plan is None else end.plan.document
+        return of_plan(
+            *named(request), end.run_id, end.state, int(end.exit), self._clock(), document=document, findings=findings
+        )
 
     async def apply(
         self,
@@ -187,7 +214,7 @@ class Engine:
             context = self._context(plan, workflow, proposal, person, readers, stop, progress, slot_id)
             if plan.state in {PlanState.APPLYING, PlanState.APPLIED} or self._left_open(plan):
                 report = await apply_plan(context)
-                return ApplyEnd(exit=report.exit, plan=plan, report=report)
+                return ApplyEnd(report.exit, plan, report, told=await self.tell(report.run_id))
 
             reports: list[ApplyReport] = []
 
@@ -209,7 +236,7 @@ class Engine:
             read = {f"inventory:{envelope.inventory}": envelope for envelope in plan.document.envelopes}
             walked = await walk(graph_of(workflow, proposal), starts, self._clock, read)
         if reports:
-            return ApplyEnd(exit=reports[0].exit, plan=plan, report=reports[0])
+            return ApplyEnd(reports[0].exit, plan, reports[0], told=await self.tell(reports[0].run_id))
         refusals = tuple(walked.refusals.values())
         return ApplyEnd(exit=exit_of(refusals), plan=plan, refusals=refusals)
 
@@ -229,7 +256,7 @@ class Engine:
         async with Readers(self.workspace) as readers:
             context = self._context(plan, workflow, proposal, person, readers, stop, progress, None)
             report = await undo_plan(context)
-        return ApplyEnd(exit=report.exit, plan=plan, report=report)
+        return ApplyEnd(report.exit, plan, report, told=await self.tell(report.run_id))
 
     def approval_status(self, plan: StoredPlan) -> ApprovalStatus | None:
         """Return how far the approval of a plan has come; None when its workflow declares no act."""
@@ -343,6 +370,11 @@ def protected(request: PlanRequest, protections: Protections) -> PlanRequest:
     """Return the request under the protections of the workspace."""
     workflow = protect_workflow(request.workflow, protections)
     return replace(request, workflow=workflow, proposal=proposal_of(workflow, request.proposal.name))
+
+
+def named(request: PlanRequest) -> tuple[program.Workflow, str]:
+    """Return the workflow of a request, and the name of its proposal."""
+    return request.workflow, request.proposal.name
 
 
 def nothing_to_do(plan: StoredPlan) -> ApplyReport:

@@ -37,11 +37,12 @@ from fullcount.runtime.exemption_lists import ExemptionLists
 from fullcount.runtime.plan.build import PlanInputs, build_plan
 from fullcount.runtime.plan.document import Measurement, PlanDocument
 from fullcount.runtime.plan.errors import UnborneError
+from fullcount.runtime.plan.graduated import Clock, Clocks
 from fullcount.runtime.readers import Readers
 from fullcount.runtime.store.errors import PlanCorrupt
 from fullcount.runtime.store.instants import to_micros
 from fullcount.runtime.store.store import Store
-from fullcount.runtime.store.views import StoredPlan
+from fullcount.runtime.store.views import StepStanding, StoredPlan
 from fullcount.runtime.versions import version_of
 from fullcount.runtime.walk import Evidence, Start
 from fullcount.runtime.workspace import Workspace
@@ -51,7 +52,8 @@ from fullcount.runtime.workspace import Workspace
 class PlanRequest:
     """What to plan. `authors` are the principals (`uid:1000`) who wrote the rule; the caller always counts as one.
 
-    `sources` are the texts of the compilation, so that a refusal can name the place of each use.
+    `sources` are the texts of the compilation, so that a refusal can name the place of each use. `sample`: what is read
+    was made up for a test of a workflow, and nothing that is true of a population is asked of it.
     """
 
     workflow: program.Workflow
@@ -61,6 +63,7 @@ class PlanRequest:
     authors: frozenset[str] = frozenset()
     sources: Mapping[str, Source] = field(default_factory=dict)
     slot_id: str | None = None
+    sample: bool = False
 
 
 @dataclass(slots=True)
@@ -165,12 +168,13 @@ class Planning:
             return reached
         previous = self._previous()
         lists = ExemptionLists(self.workspace, self.readers.reader, self.clock)
+        act = act_of(workflow, proposal.name)
         certificates = [produced for produced in evidence.values() if isinstance(produced, Certificate)]
         inputs = PlanInputs(
             workflow=workflow,
             proposal=proposal,
             approval=approval_of(workflow, proposal.name),
-            act=act_of(workflow, proposal.name),
+            act=act,
             certificates=[certificate.doc for certificate in certificates],
             envelopes=[e for e in evidence.values() if isinstance(e, Envelope)],
             snapshots=self.snapshots,
@@ -195,6 +199,8 @@ class Planning:
             notes=reached,
             measurements={c.inventory: measurement_of(c) for c in certificates},
             sources=request.sources,
+            clocks=None if act is None or len(act.steps) == 0 else clocks_of(self.store, workflow, proposal),
+            sample=request.sample,
         )
         try:
             document = build_plan(inputs)
@@ -216,12 +222,10 @@ class Planning:
     async def _reach(self, stage: Stage) -> tuple[str, ...] | Refusal:
         """Return what the act and its undo set off besides, for the plan to announce; or why they would be refused."""
         act = act_of(self.request.workflow, stage.name)
-        calls = () if act is None else (act.call, act.undo)
+        calls = () if act is None else (*act.calls.values(), *act.undos.values())
         known: dict[str, None] = {}
         findings: dict[Finding, None] = {}
         for call in calls:
-            if call is None:
-                continue
             resource = self.workspace.catalog().resources(call.source)[call.resource]
             try:
                 found = await self.readers.collateral(call.source, resource, call.operation)
@@ -288,10 +292,23 @@ def act_of(workflow: program.Workflow, proposal: str) -> program.Act | None:
     return next((each for each in workflow.acts if each.proposal == proposal), None)
 
 
+def clocks_of(store: Store, workflow: program.Workflow, proposal: program.Proposal) -> Clocks:
+    """Return where the objects of a graduated act stand, and an instant before anything of it was read."""
+    at = store.now()
+    running = store.steps(workflow.name, proposal.name)
+    return Clocks(
+        at,
+        tuple(
+            Clock(row.object_key, row.incarnation, row.step, row.since, lapsed=row.standing is StepStanding.LAPSED)
+            for row in running
+        ),
+    )
+
+
 def sources_of(workflow: program.Workflow, proposal: program.Proposal) -> list[str]:
     """Return the sources that a proposal reads or acts on, in order of name."""
     read = {workflow.inventories[use.inventory].source for use in proposal.uses}
-    acted = {act.call.source for act in workflow.acts if act.proposal == proposal.name}
+    acted = {act.source for act in workflow.acts if act.proposal == proposal.name}
     return sorted(read | acted)
 
 

@@ -9,14 +9,22 @@ from __future__ import annotations
 import hashlib
 import json
 
+from fullcount.runtime.connectors.base import RestsOnFiles
 from fullcount.runtime.workspace import Workspace
 from fullcount.runtime.workspace.secrets import DatabaseUrl, Secret
 
 
 def version_of(workspace: Workspace, source: str) -> str:
-    """Return `name version fingerprint` of a source. The fingerprint is over its configuration without any secret."""
+    """Return `name version fingerprint` of a source.
+
+    The fingerprint is over its configuration without any secret, and over the files from which the connector takes
+    rules: other rules under an approved plan would read, and judge writes, as nobody approved.
+    """
     connector, config = workspace.connector(source)
     secret = {name for name in type(config).model_fields if isinstance(getattr(config, name), DatabaseUrl | Secret)}
     settings = config.model_dump(mode="json", exclude=secret)
+    files = connector.rests_on(config) if isinstance(connector, RestsOnFiles) else None
+    if files is not None:
+        settings["$files"] = files
     text = json.dumps(settings, sort_keys=True, ensure_ascii=True)
     return f"{connector.name} {connector.version} {hashlib.sha256(text.encode()).hexdigest()[:16]}"

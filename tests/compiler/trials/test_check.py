@@ -80,6 +80,13 @@ def test_a_test_that_cannot_be_meant_is_a_mistake_of_the_file(body, code, words)
     assert words in said[0][1]
 
 
+def test_field_that_every_row_leaves_unsaid_is_reported_once():
+    """Thirty rows of ten tests that lack the same field are one mistake, in the defaults."""
+    body = f'{{ {ACCOUNTS} given people [{{ id: "p1" }}, {{ id: "p2" }}] expect count 1 }}'
+    made = compiled(f'test "t" {body} test "u" {body}')
+    assert [each.code for each in made.diagnostics] == ["FC172"]
+
+
 def test_two_tests_of_one_name_are_refused():
     """A failure must name one of them."""
     body = f"{{ {ACCOUNTS} {PEOPLE} expect count 1 }}"

@@ -47,5 +47,6 @@ def test_a_struck_object_is_left_alone_and_everything_says_so(bench):
 def test_a_report_has_nothing_to_strike(bench):
     """Without an act nothing is approved, and nothing is struck."""
     bench.rule(act="", approve="")
+    bench.sql("directory", "UPDATE accounts SET locked = 1 WHERE id = 'a12'")  # no act brings it about
     planned = bench.plan(exits=0)
     assert "FC772" in bench.run("strike", planned["plan_id"], "a01").said

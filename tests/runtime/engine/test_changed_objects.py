@@ -34,6 +34,7 @@ def test_plan_says_when_recreated_objects_can_not_be_told_apart(bench):
 
 def test_report_without_an_act_says_nothing_of_recreation(bench):
     """Where nothing is done, nothing can be done to the wrong object."""
+    bench.sql("directory", "UPDATE accounts SET locked = 1 WHERE id = 'a12'")  # no act brings it about
     without_incarnation(bench)
     file = bench.root / bench.rule(approve="", act="")
     file.write_text(file.read_text().replace("    incarnation entry_uuid\n", ""))

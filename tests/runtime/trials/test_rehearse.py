@@ -154,3 +154,19 @@ def test_tests_do_not_see_each_other(tmp_path):
     body = f'{{ {GIVEN} expect plan ["orphan"] expect outcome "orphan" = done }}'
     results = tried(tmp_path, f'test "one" {body}\n test "two" {body}')
     assert [result.passed for result in results.values()] == [True, True]
+
+
+def test_what_is_asked_of_a_population_is_asked_of_a_sample_only_where_it_is_expected(tmp_path):
+    """A test of two accounts need not hold one of each kind that the rule names; it can still try the refusal."""
+    alone = f'given accounts [{{ id: "a", owner: "left" }}] and 3 more {PEOPLE}'
+    results = tried(
+        tmp_path,
+        f"""
+        test "few" {{ {alone} expect plan ["a"] }}
+        test "nobody is of the security team" {{ {alone} expect refused FC792 }}
+        """,
+    )
+    assert {name: missed(result) for name, result in results.items()} == {
+        "few": [],
+        "nobody is of the security team": [],
+    }

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 
 import pytest
 from tests.support.planning import ORPHANS, compiled
 
 from fullcount.compiler import program
+from fullcount.dsl.dataclass import dataclass
 from fullcount.runtime.understand import edit
 from fullcount.runtime.understand.edit import Answer, Side, judge_edit
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fullcount.runtime.connectors import base
 from fullcount.runtime.workspace import Premises, Workspace, WorkspaceError, cache
 from fullcount.runtime.workspace import workspace as full
 
@@ -116,6 +117,8 @@ def test_the_stamp_of_our_code_changes_with_it(tmp_path, monkeypatch):
     """Every module that a catalogue follows from is part of the stamp."""
     found = {Path(each.path).name for each in cache._modules(Path(cache.__file__).parent)}
     assert {"cache.py", "premises.py", "workspace.py"} <= found
+    connectors = {Path(each.path).name for each in cache._modules(Path(base.__file__).parent)}
+    assert {"base.py", "github_rest.toml"} <= connectors
     before = cache._code.__wrapped__()
     monkeypatch.setattr(cache, "_modules", lambda folder: iter(()))
     assert cache._code.__wrapped__() != before
@@ -170,6 +173,20 @@ def test_what_a_foreign_connector_declares_is_not_kept(root, kept, monkeypatch):
     """Its code may change without ours, and nobody would notice."""
     monkeypatch.setattr(full, "is_built_in", lambda name: name != "git")
     Premises.known(root)
+    assert not kept.exists()
+
+
+def test_what_follows_from_another_file_is_not_kept(root, kept, checked):
+    """A dialect of one's own may change while `fullcount.toml` does not: each check reads what stands there now."""
+    (root / "ours.toml").write_text('extends = "generic_http"\n')
+    (root / "fullcount.toml").write_text(
+        CONFIGURATION + '[sources.api]\nconnector = "http"\ndialect_file = "ours.toml"\n'
+        'base_url = "http://127.0.0.1:1"\n[sources.api.resources.things]\nlist = "/things"\nkey = ["id"]\n'
+        'fields = { id = "text" }\n'
+    )
+    for _ in range(2):
+        Premises.known(root)
+    assert len(checked) == 2
     assert not kept.exists()
 
 

@@ -48,14 +48,15 @@ def check_trials(
         return ()
     checker = Checker(Context(Names(None, StaticCatalog({}), Library()), beside.source, sink, beside.sources))
     made = []
+    told: set[tuple[str, ...]] = set()
     for written in unique(decl.trials, "test", sink):
-        samples = Samples(checker, DEFAULT_NOW if written.now is None else written.now)
+        samples = Samples(checker, DEFAULT_NOW if written.now is None else written.now, told)
         trial = _trial(written, decl, workflow, beside.catalog, samples)
         if trial is not None:
             made.append(trial)
     if len(decl.trials) == 0:
         # nothing uses them, but they are read by people
-        _defaults(decl, workflow, beside.catalog, Samples(checker, DEFAULT_NOW))
+        _defaults(decl, workflow, beside.catalog, Samples(checker, DEFAULT_NOW, told))
     return tuple(made)
 
 

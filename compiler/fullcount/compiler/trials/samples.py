@@ -38,6 +38,8 @@ class Samples:
 
     checker: Checker
     now: int
+    told: set[tuple[str, ...]]
+    """What was said of rows that leave a field unsaid, once for all rows of all tests that leave out the same."""
 
     @property
     def sink(self) -> Diagnostics:
@@ -211,6 +213,10 @@ class Samples:
         )
 
     def _report_unsaid(self, span: Span, inventory: program.Inventory, unsaid: list[str]) -> None:
+        mark = (inventory.name, *unsaid)
+        if mark in self.told:
+            return
+        self.told.add(mark)
         listed = ", ".join(f"`{name}`" for name in unsaid)
         said = ", ".join(f"{name}: …" for name in unsaid)
         error(

@@ -8,6 +8,23 @@ from fullcount.dsl.codes.model import Code
 _LIMIT = "    limit 50, 5%\n"
 
 
+_ACT = """\
+  act disable with directory.update(id: a.id, locked: true) {
+    undo directory.update(id: a.id, locked: false)
+  }
+"""
+_STEPS = """\
+  act disable with steps {
+    warn: directory.update(id: a.id, locked: false, note: "to be locked")
+    lock: directory.update(id: a.id, locked: true) after 14d
+  }
+"""
+
+
+def _stepping(clause: str) -> str:
+    return tidy((_ACT, _STEPS), (_LIMIT, f"{clause}{_LIMIT}"))
+
+
 def _picking(clause: str) -> str:
     return tidy((_LIMIT, f"    {clause}\n{_LIMIT}"))
 
@@ -35,5 +52,17 @@ CODES: tuple[Code, ...] = (
         ),
         wrong=_picking('pick 100% at random seed "q4"'),
         right=_picking('pick 10% at random seed "q4", at most 15'),
+    ),
+    Code(
+        id="FC513",
+        title="a pick of objects that have clocks",
+        explanation=(
+            "The steps of a graduated act follow each other over many nights, and the clock of an object runs as long "
+            "as it qualifies. A `pick` takes an object because of what the others are: it would be passed over one "
+            "night and taken the next without having changed, and its clock would stop and start with that.\n\n"
+            "Leave the `pick` out. `limit` bounds how many objects one night takes."
+        ),
+        wrong=_stepping("    pick oldest 10 by a.created\n"),
+        right=_stepping(""),
     ),
 )

@@ -127,6 +127,14 @@ CODES: tuple[Code, ...] = (
         "have it changed where it stands, and plan again.",
     ),
     Code(
+        "FC780",
+        "the object stands at another step by now",
+        "The act goes from step to step, each after its time. This object does not stand where the plan says: a step "
+        "was done or taken back since, it had stopped to qualify, or its time has not passed. The object was left "
+        "alone and counts as changed.\n\n"
+        "Plan again: the new plan has the step that is due by now.",
+    ),
+    Code(
         "FC774",
         "outside of the act's window",
         "The act has a `window`, and the clock of its time zone shows a time at which it is closed. It is open from "

@@ -150,7 +150,7 @@ _LEDGER: tuple[Code, ...] = (
         "Read again with a new plan. `fullcount verify` says what else was touched.",
     ),
     Code(
-        "FC718",
+        "FC719",
         "nobody was asked, and the workspace no longer allows that",
         "The plan was approved by the rule of its workflow (`automatically when …`) while the policy of the workspace "
         "allowed it. `[policy] automatic_approval` in fullcount.toml has since been lowered or removed, and it is read "
@@ -214,6 +214,14 @@ _LEDGER: tuple[Code, ...] = (
         "there is nothing to undo",
         "Only what a plan has done can be undone under it: objects whose outcome is `done`.\n\n"
         "`fullcount show PLAN` lists the outcome of every object.",
+    ),
+    Code(
+        "FC729",
+        "a step was asked for that is not due",
+        "Where an object of a graduated act stands is part of the record: which step was done to it last, and when. "
+        "An act on a step was asked for that does not come next, or before its time. Nothing was recorded and nothing "
+        "is done.\n\n"
+        "Plan again: the new plan has the step that is due by now.",
     ),
     Code(
         "FC728",

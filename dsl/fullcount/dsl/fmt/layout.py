@@ -32,6 +32,8 @@ CHAINS: Final = frozenset({"disjunction", "conjunction", "sum", "product", "fall
 TOGETHER: Final = (frozenset({"describe", "owner", "schedule"}),)
 #: Clauses outside of the column: their condition starts right after the word, or there is nothing behind it.
 OUT_OF_COLUMN: Final = frozenset({"where", "bounded"})
+#: Clauses that begin with a name and a colon.
+LABELLED: Final = frozenset({"step", "stray_step"})
 #: Blocks that hold other blocks: their clauses are set apart by kind.
 OUTER: Final = frozenset({"start", "workflow"})
 
@@ -76,11 +78,22 @@ class _Layout:
         width = _column(rule, clause, clauses)
         if width is None:
             return self.doc(clause)
+        if clause.data in LABELLED:
+            return self._labelled(clause, width)
         word, rest = clause.children[0], clause.children[1:]
         if not isinstance(word, Token) or not rest:
             return self.doc(clause)
         pad = " " * (width - len(word) + 1)
         return group(self._token(word), pad, self._value(clause.data, rest))
+
+    def _labelled(self, clause: Node, width: int) -> Doc:
+        """Return `name: first second …`, its parts after the first on lines of their own once it breaks."""
+        label, colon, part, *more = clause.children
+        pad = " " * (width - _width(clause) + 1)
+        body: list[Doc] = [self.doc(part)]
+        for each in more:
+            body += [Line(), self.doc(each)]
+        return group(self.doc(label), self.doc(colon), pad, Nest(_INDENT, tuple(body)))
 
     def _value(self, rule: str, rest: Sequence[Child]) -> Doc:
         """Return what follows the word of a clause: a chain breaks under its own beginning."""
@@ -284,7 +297,12 @@ def _column(rule: str, clause: Node, clauses: Sequence[Node]) -> int | None:
         beside = [each for each in clauses if each.data not in OUT_OF_COLUMN]
     if not any(each is clause for each in beside):
         return None
-    return max(len(first(each)) for each in beside)
+    return max(_width(each) for each in beside)
+
+
+def _width(clause: Node) -> int:
+    """Return the width of the word of a clause, with the colon where it has one."""
+    return len(first(clause)) + (1 if clause.data in LABELLED else 0)
 
 
 def _run(clauses: Sequence[Node], index: int, comments: Comments) -> Sequence[Node]:

@@ -15,7 +15,7 @@ from typing import Any
 from fullcount.compiler.lower import facts
 from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.program import Act, Inventory, Proposal
-from fullcount.runtime.act.calls import Calls
+from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.canary import CanaryWatch
 from fullcount.runtime.act.context import ApplyContext, ApplyReport, RowOutcome
 from fullcount.runtime.act.ending import (
@@ -31,6 +31,7 @@ from fullcount.runtime.act.ending import (
 from fullcount.runtime.act.floors import Floors
 from fullcount.runtime.act.group import Due, GroupRunner, Item, Left
 from fullcount.runtime.act.guard import CANARY_FULL, Purpose, guard
+from fullcount.runtime.act.letting_go import LettingGo, lets_go
 from fullcount.runtime.act.moved import moved, shown_fields
 from fullcount.runtime.act.pacing import GROUP_LIMIT, Pacer
 from fullcount.runtime.act.recheck import Recheck, Rechecker, Standing, Stored, Surroundings, fields_to_read
@@ -85,14 +86,14 @@ async def _apply(context: ApplyContext) -> ApplyReport:
         report = _report(context, run_id, ended)
         if not finished:
             report = as_error(report)
-        finish_run(context, report)
+        finish_run(context, report, RunKind.APPLY)
     return report
 
 
 async def _under_lease(context: ApplyContext, run_id: str, proposal: Proposal, act: Act, ended: Ended) -> None:
     try:
         async with leased(context, run_id, ended.by) as fence:
-            watch = Watch(context, proposal, Purpose.ACT, fence, act.call.source, bindings_of(context))
+            watch = Watch(context, proposal, Purpose.ACT, fence, act.source, bindings_of(context))
             if watch.state == PlanState.APPLIED:
                 ended.repeated = True
                 return
@@ -104,7 +105,7 @@ async def _under_lease(context: ApplyContext, run_id: str, proposal: Proposal, a
                 if not unfinished:
                     return
             try:
-                actor = await context.open_actor(act.call.source)
+                actor = await context.open_actor(act.source)
             except SourceError as error:
                 ended.by(_no_actor(error, act), Exit.ERROR)
                 return
@@ -118,11 +119,14 @@ async def _under_lease(context: ApplyContext, run_id: str, proposal: Proposal, a
 
 _OPEN = (None, Outcome.UNKNOWN)
 
+STEP_MOVED_ON = "FC780"
+"""The reason of an object of a graduated act that does not stand where its plan says."""
+
 
 def _no_actor(error: SourceError, act: Act) -> Finding:
     return Finding(
         code=str(error.reason.code),
-        message=f"the source `{act.call.source}` can't be opened for acting: {error.reason.detail}",
+        message=f"the source `{act.source}` can't be opened for acting: {error.reason.detail}",
         ways_on=("check the credentials for acting in fullcount.toml",),
     )
 
@@ -139,19 +143,26 @@ class _Applying:
     fence: Fence
     watch: Watch
     actor: SourceActor
-    _calls: Calls = field(init=False)
+    _calls: CallsOf = field(init=False)
     _recheck: Rechecker = field(init=False)
+    _letting_go: LettingGo = field(init=False)
 
     async def run(self) -> None:
         context, plan_id = self.context, self.context.plan.document.plan_id
         bindings = bindings_of(context)
         base = context.workflow.inventories[self.proposal.inventory]
-        self._calls = calls_of(context, self.act.call, self.proposal, bindings)
+        self._calls = calls_of(context, self.act.calls, self.proposal, bindings)
         around = _surroundings(context, self.proposal)
         protecting = self.watch.protecting
         items = items_of(context, base)
-        floors = Floors(self.proposal, bindings, _borders(context, self.proposal, bindings, items))
+        going = [item for item in items.values() if not lets_go(item.row)]
+        floors = Floors(self.proposal, bindings, _borders(context, self.proposal, bindings, going))
         self._recheck = Rechecker(context.workflow, self.proposal, bindings, around, lambda: protecting.fields, floors)
+        standing = Floors(self.proposal, bindings, _borders(context, self.proposal, bindings, ()))
+        self._letting_go = LettingGo(
+            Rechecker(context.workflow, self.proposal, bindings, around, lambda: protecting.fields, standing),
+            self.watch.exempted,
+        )
         try:
             self.watch.acting = await self.actor.identity()
         except SourceError as error:
@@ -175,7 +186,7 @@ class _Applying:
         """Act on everything that is left, the canary first where there is one."""
         stopped = await self._go_on(items, again)
         if stopped is not None and stopped.code == CANARY_FULL and self.act.canary is not None:
-            reader = self.context.reader(self.act.call.source)
+            reader = self.context.reader(self.act.source)
             canary = CanaryWatch(
                 self.context, self.act.canary, self.run_id, self.fence, self.ended, reader, self._calls, base
             )
@@ -232,14 +243,27 @@ class _Applying:
 
     async def _judge(self, item: Item) -> Due | Left:
         at = self.context.monotonic()
-        found = await self._recheck(item.planned)
+        moved = self._moved_on(item)
+        if moved is not None:
+            return moved
+        if lets_go(item.row):
+            found = await self._letting_go(item.row, item.planned)
+        else:
+            found = await self._recheck(item.planned)
         if found.outcome is not Standing.STILL_TRUE:
             return Left(_left(item, found), recorded=found.answered)
-        arguments = self._calls.arguments(item.planned, found.cells)
+        arguments = self._calls.of(item.row).arguments(item.planned, found.cells)
         if isinstance(arguments, Finding):
             return Left(OutcomeEntry(item.row.key, Outcome.REFUSED, arguments.code, arguments.message))
         expected = {name: found.cells[name] for name in self._recheck.fields}
         return Due(item, arguments, expected, at, found.cells)
+
+    def _moved_on(self, item: Item) -> Left | None:
+        """Whether the object of a graduated act stands elsewhere than the plan says, or its clock has not run out."""
+        if item.row.step is None or item.intent is not None:
+            return None  # what was meant before was held against its clock then
+        why = self.context.store.step_in_the_way(self.context.plan.document.plan_id, item.row.key)
+        return None if why is None else Left(OutcomeEntry(item.row.key, Outcome.CHANGED, STEP_MOVED_ON, why))
 
 
 def _left(item: Item, found: Recheck) -> OutcomeEntry:
@@ -277,7 +301,7 @@ def _surroundings(context: ApplyContext, proposal: Proposal) -> Surroundings:
 
 
 def _borders(
-    context: ApplyContext, proposal: Proposal, bindings: Bindings, items: Mapping[tuple[Any, ...], Item]
+    context: ApplyContext, proposal: Proposal, bindings: Bindings, going: Sequence[Item]
 ) -> Callable[[], Sequence[Borders]]:
     """Return what works out the borders of the floors, over the snapshot that the plan was made on."""
     document = context.plan.document
@@ -285,7 +309,7 @@ def _borders(
     def work_out() -> list[Borders]:
         (digest,) = {c.snapshot_digest for c in document.certificates if c.inventory == proposal.inventory}
         relation = tables.parquet(context.snapshots.path(digest), complete=False)
-        without = [item.planned.key for item in items.values()]
+        without = [item.planned.key for item in going]
         with tables.session(context.snapshots.root / tables.SPILL) as connection:
             return [
                 borders(connection, context.workflow, proposal, keep, relation, bindings, without)

@@ -31,6 +31,25 @@ def planned_row(row: PlanRow, inventory: Inventory, resource: Resource) -> Plann
     return Planned(key, cells)
 
 
+class CallsOf:
+    """The makers of calls of an act, by the step that a row of its plan lists; None for an act with one operation."""
+
+    def __init__(self, by_step: Mapping[str | None, Calls]) -> None:
+        self._by_step = by_step
+
+    def has(self, row: PlanRow) -> bool:
+        """Whether there is a call for what the row lists."""
+        return _step_of(row) in self._by_step
+
+    def of(self, row: PlanRow) -> Calls:
+        """Return the maker for a row. Raises KeyError for a step that the act does not have."""
+        return self._by_step[_step_of(row)]
+
+
+def _step_of(row: PlanRow) -> str | None:
+    return None if row.step is None else row.step.label
+
+
 class Calls:
     """Makes the calls of one operation for one object after another."""
 

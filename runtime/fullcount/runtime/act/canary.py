@@ -16,7 +16,7 @@ from typing import Any, Final
 from fullcount.compiler.program import Canary, Inventory
 from fullcount.runtime import format as fmt
 from fullcount.runtime.act.aftermath import Aftereffect, aftermath
-from fullcount.runtime.act.calls import Calls
+from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.context import ApplyContext, Progress
 from fullcount.runtime.act.ending import Ended, counted, row_outcomes
 from fullcount.runtime.act.group import Item
@@ -44,7 +44,7 @@ class CanaryWatch:
     fence: Fence
     ended: Ended
     reader: SourceReader
-    calls: Calls
+    calls: CallsOf
     base: Inventory
 
     async def held(self, items: Mapping[tuple[Any, ...], Item]) -> bool:
@@ -93,8 +93,8 @@ class CanaryWatch:
         done = [entry for entry in self._acted() if entry.outcome is Outcome.DONE]
         told = []
         for entry in done:
-            planned = items[entry.object_key].planned
-            found = await aftermath(self.reader, self.calls, self.base, planned, entry)
+            item = items[entry.object_key]
+            found = await aftermath(self.reader, self.calls.of(item.row), self.base, item.planned, entry)
             if found.left is not Aftereffect.AS_LEFT:
                 told.append(f"{fmt.key(entry.object_key)}: {found.detail}")
         if len(told) > 0:

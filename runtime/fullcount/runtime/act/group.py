@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fullcount.compiler.values import Row, Value
-from fullcount.runtime.act.calls import Calls
+from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.context import ApplyContext
 from fullcount.runtime.act.guard import OBJECT_CODES, PAUSES, guard
 from fullcount.runtime.act.pacing import RECHECK_SECONDS
@@ -81,7 +81,7 @@ class GroupRunner:
     kind: ActKind
     run_id: str
     fence: Fence
-    calls: Calls
+    calls: CallsOf
     judge: Judge
     actor: SourceActor
     watch: Watch
@@ -163,16 +163,16 @@ class GroupRunner:
         )
 
     def _parameters(self, due: Due) -> dict[str, Any]:
-        return self.calls.parameters(self._call(due, ""))
+        return self.calls.of(due.item.row).parameters(self._call(due, ""))
 
     def _call(self, due: Due, key: str) -> ActCall:
-        return self.calls.call(due.item.planned, due.arguments, due.expected, key)
+        return self.calls.of(due.item.row).call(due.item.planned, due.arguments, due.expected, key)
 
     def _intents(self, due: Sequence[Due]) -> tuple[LedgerEntry, ...] | None:
         """Commit the intents; None if the store does not allow it, which stops the run."""
         if len(due) == 0:
             return None
-        intents = [Intent(each.item.row.key, self.calls.name, self._parameters(each)) for each in due]
+        intents = [Intent(each.item.row.key, self.calls.of(each.item.row).name, self._parameters(each)) for each in due]
         store, plan_id = self.context.store, self.context.plan.document.plan_id
         try:
             return store.record_intents(plan_id, self.run_id, self.fence, intents, kind=self.kind)

@@ -200,7 +200,7 @@ def _approval(given: GuardInputs) -> Finding | None:
     by_rule = given.approval.automatic_of
     if by_rule is not None and by_rule > given.automatic_allowed:
         return Finding(
-            code="FC718",
+            code="FC719",
             message="nobody was asked about this plan, and the workspace no longer approves so many objects "
             f"automatically: {by_rule}, and {given.automatic_allowed} are allowed",
             ways_on=("have exactly this plan approved by people",),

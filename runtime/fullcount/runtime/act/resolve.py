@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fullcount.runtime.act.calls import Calls
+from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.group import Item
 from fullcount.runtime.connectors.base import Outcome, SourceActor, SourceError
 from fullcount.runtime.evidence.codes import ActReason
@@ -26,7 +26,7 @@ class Resolved:
 
 
 async def resolve(
-    intents: tuple[LedgerEntry, ...], items: Mapping[tuple[Any, ...], Item], calls: Calls, actor: SourceActor
+    intents: tuple[LedgerEntry, ...], items: Mapping[tuple[Any, ...], Item], calls: CallsOf, actor: SourceActor
 ) -> Resolved:
     """Read what became of each intent. Writes nothing at the source."""
     outcomes: list[OutcomeEntry] = []
@@ -45,10 +45,10 @@ async def resolve(
     return Resolved(tuple(outcomes), tuple(again))
 
 
-async def _took_effect(entry: LedgerEntry, item: Item, calls: Calls, actor: SourceActor) -> bool | None:
+async def _took_effect(entry: LedgerEntry, item: Item, calls: CallsOf, actor: SourceActor) -> bool | None:
     if entry.parameters is None or entry.idempotency_key is None:
         return None
-    call = calls.recorded(item.planned, entry.parameters, entry.idempotency_key)
+    call = calls.of(item.row).recorded(item.planned, entry.parameters, entry.idempotency_key)
     try:
         return await actor.took_effect(call)
     except SourceError:

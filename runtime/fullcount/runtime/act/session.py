@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from fullcount.compiler.catalog import Resource
 from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.program import Act, Inventory, OperationCall, Proposal
-from fullcount.runtime.act.calls import Calls, planned_row
+from fullcount.runtime.act.calls import Calls, CallsOf, planned_row
 from fullcount.runtime.act.context import ApplyContext, ApplyReport, Progress, StopSignal
 from fullcount.runtime.act.group import GroupRunner, Item
 from fullcount.runtime.act.pacing import GROUP_LIMIT, Batch, Pacer
@@ -28,6 +28,7 @@ from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.plan.cells import from_json, microseconds
 from fullcount.runtime.store.errors import FenceLost, LeaseHeld
 from fullcount.runtime.store.views import Fence, OutcomeEntry, RunKind
+from fullcount.runtime.telling import of_act
 
 T = TypeVar("T")
 
@@ -59,10 +60,17 @@ def items_of(context: ApplyContext, inventory: Inventory) -> dict[tuple[Any, ...
     return {row.key: Item(row, planned_row(row, inventory, resource)) for row in context.plan.document.rows}
 
 
-def calls_of(context: ApplyContext, call: OperationCall, proposal: Proposal, bindings: Bindings) -> Calls:
-    """Return the maker of an operation's calls."""
+def calls_of(
+    context: ApplyContext, calls: Mapping[str | None, OperationCall], proposal: Proposal, bindings: Bindings
+) -> CallsOf:
+    """Return the makers of the calls of operations, by step."""
     inventory = context.workflow.inventories[proposal.inventory]
-    return Calls(call, proposal.row, inventory, the_resource(context, call), bindings)
+    return CallsOf(
+        {
+            step: Calls(call, proposal.row, inventory, the_resource(context, call), bindings)
+            for step, call in calls.items()
+        }
+    )
 
 
 async def uninterrupted(work: Coroutine[Any, Any, T], stop: StopSignal) -> T:
@@ -195,8 +203,11 @@ class Teller:
             self.context.progress(Progress(finished, self.planned, dict(self.counts)))
 
 
-def finish_run(context: ApplyContext, report: ApplyReport) -> None:
-    """Record how the run ended. A run that can't be recorded as ended stays as it is, and the error is raised."""
+def finish_run(context: ApplyContext, report: ApplyReport, kind: RunKind) -> None:
+    """Record how the run ended, and who is to be told.
+
+    A run that can't be recorded as ended stays as it is, and the error is raised.
+    """
     if report.run_id is None:
         return
     if report.resumes_at is not None:
@@ -214,4 +225,5 @@ def finish_run(context: ApplyContext, report: ApplyReport) -> None:
         summary["stopped_by"] = {"code": report.stopped_by.code, "message": report.stopped_by.message}
     if report.resumes_at is not None:
         summary["resumes_at"] = report.resumes_at.isoformat()
-    context.store.finish_run(report.run_id, state, report.exit, summary)
+    notices = of_act(context.workflow, context.plan.document, kind.value, state, report, context.clock())
+    context.store.finish_run(report.run_id, state, report.exit, summary, notices)

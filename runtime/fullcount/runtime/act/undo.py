@@ -13,7 +13,7 @@ from typing import Any
 
 from fullcount.compiler.program import Act, Inventory, OperationCall, Proposal
 from fullcount.runtime.act.aftermath import Aftereffect, aftermath
-from fullcount.runtime.act.calls import Calls
+from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.context import ApplyContext, ApplyReport
 from fullcount.runtime.act.ending import Ended, as_error, as_invalid, counted, finding_of, report_of, row_outcomes
 from fullcount.runtime.act.group import Due, GroupRunner, Item, Left
@@ -56,7 +56,7 @@ async def _undo(context: ApplyContext) -> ApplyReport:
     proposal, act = the_proposal(context)
     plan_id = context.plan.document.plan_id
     done = _done(context)
-    if act is None or act.undo is None or not act.call.reversible:
+    if act is None or not any(_undo_of(act, row) is not None for row in context.plan.document.rows):
         finding = Finding(
             code="FC768",
             message="what this plan does can't be taken back: its act has no `undo`, or is not reversible",
@@ -70,13 +70,13 @@ async def _undo(context: ApplyContext) -> ApplyReport:
     ended = Ended()
     finished = False
     try:
-        await _under_lease(context, run_id, proposal, act, act.undo, ended)
+        await _under_lease(context, run_id, proposal, act, ended)
         finished = True
     finally:
         report = _report(context, run_id, ended)
         if not finished:
             report = as_error(report)
-        finish_run(context, report)
+        finish_run(context, report, RunKind.UNDO)
     return report
 
 
@@ -89,34 +89,39 @@ def _done(context: ApplyContext) -> tuple[LedgerEntry, ...]:
     return tuple(entry for entry in ledger if entry.outcome is Outcome.DONE)
 
 
-async def _under_lease(
-    context: ApplyContext, run_id: str, proposal: Proposal, act: Act, call: OperationCall, ended: Ended
-) -> None:
+def _undo_of(act: Act, row: PlanRow) -> OperationCall | None:
+    """Return what takes back what the plan does to an object; None: nothing can."""
+    step = None if row.step is None else row.step.label
+    call = act.calls.get(step)
+    return act.undos.get(step) if call is not None and call.reversible else None
+
+
+async def _under_lease(context: ApplyContext, run_id: str, proposal: Proposal, act: Act, ended: Ended) -> None:
     try:
         async with leased(context, run_id, ended.by) as fence:
-            watch = Watch(context, proposal, Purpose.UNDO, fence, call.source, bindings_of(context))
+            watch = Watch(context, proposal, Purpose.UNDO, fence, act.source, bindings_of(context))
             finding = guard(watch.inputs(None, 0))
             if finding is not None:
                 ended.by(finding)
                 return
-            reader = context.reader(call.source)
+            reader = context.reader(act.source)
             try:
-                actor = await context.open_actor(call.source)
+                actor = await context.open_actor(act.source)
             except SourceError as error:
-                ended.by(_not_open(error, call), Exit.ERROR)
+                ended.by(_not_open(error, act), Exit.ERROR)
                 return
             try:
-                await _Undoing(context, run_id, proposal, act, call, ended, fence, watch, reader, actor).run()
+                await _Undoing(context, run_id, proposal, act, ended, fence, watch, reader, actor).run()
             finally:
                 await actor.close()
     except FullcountError as error:
         ended.by(finding_of(error), error.exit)
 
 
-def _not_open(error: SourceError, call: OperationCall) -> Finding:
+def _not_open(error: SourceError, act: Act) -> Finding:
     return Finding(
         code=str(error.reason.code),
-        message=f"the source `{call.source}` can't be opened: {error.reason.detail}",
+        message=f"the source `{act.source}` can't be opened: {error.reason.detail}",
         ways_on=("check the source's credentials in fullcount.toml",),
     )
 
@@ -129,14 +134,13 @@ class _Undoing:
     run_id: str
     proposal: Proposal
     act: Act
-    call: OperationCall
     ended: Ended
     fence: Fence
     watch: Watch
     reader: SourceReader
     actor: SourceActor
-    _calls: Calls = field(init=False)
-    _acted: Calls = field(init=False)
+    _calls: CallsOf = field(init=False)
+    _acted: CallsOf = field(init=False)
     _base: Inventory = field(init=False)
     _entries: dict[tuple[Any, ...], LedgerEntry] = field(init=False)
 
@@ -144,12 +148,12 @@ class _Undoing:
         context, plan_id = self.context, self.context.plan.document.plan_id
         bindings = bindings_of(context)
         self._base = context.workflow.inventories[self.proposal.inventory]
-        self._calls = calls_of(context, self.call, self.proposal, bindings)
-        self._acted = calls_of(context, self.act.call, self.proposal, bindings)
+        self._calls = calls_of(context, self.act.undos, self.proposal, bindings)
+        self._acted = calls_of(context, self.act.calls, self.proposal, bindings)
         try:
             self.watch.acting = await self.actor.identity()
         except SourceError as error:
-            self.ended.by(_not_open(error, self.call), Exit.ERROR)
+            self.ended.by(_not_open(error, self.act), Exit.ERROR)
             return
         finding = guard(self.watch.inputs(None, 0))
         if finding is not None:
@@ -198,7 +202,15 @@ class _Undoing:
         """Whether the object is still as the act left it."""
         at = self.context.monotonic()
         key, entry = item.row.key, self._entries[item.row.key]
-        found = await aftermath(self.reader, self._acted, self._base, item.planned, entry)
+        if _undo_of(self.act, item.row) is None:
+            return Left(OutcomeEntry(key, Outcome.REFUSED, "FC768", "what its step did can't be taken back"))
+        if item.row.step is not None and item.intent is None:
+            plan_id = self.context.plan.document.plan_id
+            why = self.context.store.step_in_the_way(plan_id, key, kind=ActKind.UNDO)
+            if why is not None:
+                return _changed(key, why)
+        acted = self._acted.of(item.row)
+        found = await aftermath(self.reader, acted, self._base, item.planned, entry)
         match found.left:
             case Aftereffect.UNKNOWN:
                 return _later(key, found.detail)
@@ -209,8 +221,8 @@ class _Undoing:
             case Aftereffect.AS_LEFT:
                 pass
         # before the act the object was as the act's precondition says, whatever the plan had read
-        before = {} if entry.parameters is None else self._acted.expected(entry.parameters)
-        arguments = self._calls.arguments(item.planned, {**item.planned.cells, **before})
+        before = {} if entry.parameters is None else acted.expected(entry.parameters)
+        arguments = self._calls.of(item.row).arguments(item.planned, {**item.planned.cells, **before})
         if isinstance(arguments, Finding):
             return Left(OutcomeEntry(key, Outcome.REFUSED, arguments.code, arguments.message))
         return Due(item, arguments, found.live, at, found.live)

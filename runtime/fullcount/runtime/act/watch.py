@@ -23,6 +23,7 @@ from fullcount.compiler.values import Row
 from fullcount.runtime.act.context import ApplyContext
 from fullcount.runtime.act.exempted import exempted
 from fullcount.runtime.act.guard import PAUSES, ApprovalFacts, CanaryFacts, EvidenceAge, GuardInputs, Purpose
+from fullcount.runtime.act.letting_go import lets_go
 from fullcount.runtime.act.opening import opening
 from fullcount.runtime.act.protected import Protecting
 from fullcount.runtime.approve.electorate import resolve
@@ -155,6 +156,8 @@ class Watch:
         self._canary = next((act.canary for act in acts), None)
         self._freezes: tuple[Freeze, ...] = ()
         self._automatic_allowed = 0
+        self._released = frozenset(row.key for row in document.rows if lets_go(row))
+        """An exemption is one of the reasons to let an object go."""
         self._looked_at = 0.0
         self._tables: dict[str, tuple[Exemption, ...]] = {}
         self._tables_read, self._tables_took = 0.0, 0.0
@@ -215,6 +218,8 @@ class Watch:
         given = self._standing.approval
         if given is None or self._purpose is Purpose.UNDO:
             return given
+        if given.automatic_of is not None and self._declared is not None and self._declared.automatic is not None:
+            return given  # nobody was asked: what the workspace allows now is held against it instead
         context = self._context
         document = context.plan.document
         why = broken(self._declared, context.roles(), document, self._standing.agreed)
@@ -228,6 +233,11 @@ class Watch:
         if finding.code == "FC776" and canary is not None:
             at = max(at, canary.waits_until)
         return opening(self._windows, self._freezes, at)
+
+    def exempted(self, key: tuple[Any, ...]) -> str | None:
+        """Return why an object is on an exemption list by now; None if it is on none."""
+        context = self._context
+        return exempted(self._listed(), key, context.plan.document.workflow, context.clock(), self._spelling)
 
     def _canary_facts(self) -> CanaryFacts | None:
         if self._canary is None:
@@ -261,7 +271,7 @@ class Watch:
             cap_percent=self._limit[1],
             population=document.sums.inventory,
             acts=acts,
-            exemption=None if key is None else exempted(self._listed(), key, document.workflow, at, self._spelling),
+            exemption=None if key is None or key in self._released else self.exempted(key),
             protection=None if key is None else self.protecting.why({} if seen is None else seen),
             evidence=self._evidence,
             windows=self._windows,

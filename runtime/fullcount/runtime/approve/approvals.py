@@ -163,8 +163,9 @@ def _electorate(plan: StoredPlan, approval: Approval, roles: Mapping[str, Sequen
 def _status(plan: StoredPlan, electorate: Electorate, round_: Round, allowed: int = 0) -> ApprovalStatus:
     live = tuple(vote for vote in round_.votes if not vote.lapsed)
     complete = round_.state is RoundState.COMPLETE
-    broken = electorate.no_longer([vote.person for vote in live]) if complete else None
-    approved = complete and broken is None
+    broken = electorate.no_longer([vote.person for vote in live]) if complete and not round_.automatic else None
+    by_rule = round_.automatic
+    approved = complete and broken is None and (not by_rule or plan.document.sums.candidates <= allowed)
     speaks = approved or round_.state is RoundState.OPEN
     uids = frozenset(vote.person.uid for vote in live) if speaks else frozenset[int]()
     filled = electorate.fill(uids)

@@ -27,10 +27,12 @@ def never_automatic(workflow: program.Workflow, document: PlanDocument) -> str |
     """Return why no rule may approve this plan, however small it is; None if one may."""
     proposal = next(each for each in workflow.proposals if each.name == document.proposal)
     act = next((each for each in workflow.acts if each.proposal == document.proposal), None)
-    if act is None or not act.call.reversible or act.undo is None:
+    if act is None or len(act.irrevocable) > 0:
         return "its act can't be taken back"
     if proposal.bounded:
         return "its inventory may not have been read to its end"
+    if len(proposal.picks) > 0:
+        return "which of its objects come first rests on all of them"
     if any(use.direction is Direction.ABSENCE for use in proposal.uses):
         return "its rule concludes from absence"
     return None

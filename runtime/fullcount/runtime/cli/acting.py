@@ -46,13 +46,14 @@ async def _run(run: Run, say: Callable[[str], None]) -> ApplyEnd:
 
 def end_document(end: ApplyEnd, verb: str) -> dict[str, Any]:
     """Return the end of an apply or undo as JSON: every row with its outcome. `verb`: `apply` or `undo`."""
-    from fullcount.runtime.cli.reports import steps_of
+    from fullcount.runtime.cli.reports import notice_document, steps_of
 
     report = end.report
     return {
         "plan_id": end.plan.document.plan_id,
         "exit": int(end.exit),
         "refusals": [refusal.model_dump(mode="json") for refusal in end.refusals],
+        "notices": [notice_document(notice) for notice in end.told],
         "report": None
         if report is None
         else {

@@ -16,7 +16,7 @@ def apply(plan: str, as_json: bool) -> None:
     Called again it does nothing twice: what was cut off is gone on with, what is done stays done.
     """
     from fullcount.runtime.cli.acting import run_to_its_end
-    from fullcount.runtime.cli.reports import apply_report
+    from fullcount.runtime.cli.reports import apply_report, told_report
     from fullcount.runtime.cli.screen import show, show_json
     from fullcount.runtime.cli.session import session
 
@@ -29,4 +29,6 @@ def apply(plan: str, as_json: bool) -> None:
         show_json(end_document(end, "apply"))
     else:
         show(apply_report(end, head))
+        if end.told:
+            show(told_report(end.told))
     raise click.exceptions.Exit(int(end.exit))

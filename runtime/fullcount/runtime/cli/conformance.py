@@ -22,16 +22,11 @@ class What(StrEnum):
 
 
 @options.command()
-@click.argument(
-    "what", type=click.Choice(What, case_sensitive=False), help="`replay`: serve recorded exchanges to the connectors."
-)
+@click.argument("what", type=click.Choice(What, case_sensitive=False), help="`replay`: serve them to the connectors.")
 @click.argument("file", type=options.PATH, help="Recorded cases, one a line.")
 @options.as_json
 def conformance(what: What, file: Path, as_json: bool) -> None:
-    """Replay recorded exchanges through the connectors.
-
-    Prints what differs from the expected verdicts and ends with `N of M agree`; the exit code is 0 only if all do.
-    """
+    """Replay recorded exchanges through the connectors. Say where a verdict differs, and last `N of M agree`."""
     from fullcount.runtime.conformance.case import CaseError, load
     from fullcount.runtime.conformance.replay import replay
     from fullcount.runtime.workflow_files import UsageError

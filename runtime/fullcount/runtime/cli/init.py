@@ -102,10 +102,13 @@ workflow lock_idle_accounts {
     expect outcome "idle" = done
   }
 
-  test "an account whose last login is hidden is nobody's to lock" {
-    given  accounts [{ id: "hidden", last_login: forbidden }] and 40 more
+  test "an account of which something is hidden is nobody's to lock" {
+    given  accounts [
+      { id: "hidden", last_login: forbidden },
+      { id: "lock unknown", last_login: now - 91d, locked: failed },
+    ] and 40 more
     expect plan empty
-    expect undecided ["hidden" because "last_login: forbidden"]
+    expect undecided ["hidden" because "last_login: forbidden", "lock unknown"]
   }
 
   test "what is exempted stays" {

@@ -6,8 +6,10 @@ The wording stands in `plan/summary.py`, `plan/text.py` and `plan/text_outcome.p
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -26,8 +28,8 @@ from fullcount.runtime.plan.review import AppliedView, QuorumView, ReviewStatus
 from fullcount.runtime.plan.summary import NAMED
 from fullcount.runtime.plan.text import render_plan
 from fullcount.runtime.plan.text_outcome import NOT_DONE, render_applied, render_refusal
-from fullcount.runtime.store.views import StoredPlan
-from fullcount.runtime.text import wrapped
+from fullcount.runtime.store.views import NoticeRow, NoticeState, StoredPlan
+from fullcount.runtime.text import plain, wrapped
 
 ATTENTION = 12
 """How many objects that went another way than planned, or had changed, are listed one by one."""
@@ -237,3 +239,43 @@ def applied_view(report: ApplyReport, plan: StoredPlan, head: Head, verb: str) -
         ),
         moved_in_all=len(report.moved),
     )
+
+
+def told_report(told: Sequence[NoticeRow]) -> RenderableType:
+    """Return who was told of a run, and what came of that."""
+    lines = [Text("")]
+    for notice in told:
+        sent = notice.state is NoticeState.DELIVERED
+        lines.append(Text(f"{'told' if sent else 'NOT TOLD':<10}{notice_text(notice)}", style="" if sent else "yellow"))
+    return Group(*lines)
+
+
+def notice_text(notice: NoticeRow) -> str:
+    """Return who is told of what, and how far that has come."""
+    what = {
+        NoticeState.DELIVERED: "delivered",
+        NoticeState.PENDING: "not sent yet",
+        NoticeState.SENDING: "being sent",
+        NoticeState.FAILED: "failed, not tried again",
+        NoticeState.UNKNOWN: "it is not known whether it was taken; not sent again",
+    }[notice.state]
+    why = "" if notice.detail == "" else f": {plain(notice.detail)}"
+    again = ""
+    if notice.state is NoticeState.PENDING and notice.attempts > 0 and notice.next_at is not None:
+        again = f"; tried again from {fmt.weekday_moment(notice.next_at)} on"
+    return f"{plain(notice.target, 40)} of `{notice.event}`: {what}{why}{again}"
+
+
+def notice_document(notice: NoticeRow) -> dict[str, Any]:
+    """Return a notice as JSON."""
+    return {
+        "notice_id": notice.notice_id,
+        "run_id": notice.run_id,
+        "event": notice.event,
+        "target": notice.target,
+        "title": notice.title,
+        "state": notice.state,
+        "attempts": notice.attempts,
+        "next_at": None if notice.next_at is None else notice.next_at.isoformat(),
+        "detail": notice.detail,
+    }

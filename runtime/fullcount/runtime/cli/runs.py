@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from fullcount.runtime.cli.layout import wrapped
 from fullcount.runtime.text import plain
 
 if TYPE_CHECKING:
-    from fullcount.runtime.store.views import PlanBrief, RunRow, SlotRow
+    from fullcount.runtime.store.views import PlanBrief, RunRow, SlotRow, StepCount
 
 
 @options.command()
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 @options.as_json
 def runs(workflow: str | None, limit: int, as_json: bool) -> None:
     """List what ran and how it ended. The plans and the planned instants follow."""
+    from fullcount.runtime.cli.reports import notice_document, notice_text
     from fullcount.runtime.cli.screen import show_json
     from fullcount.runtime.cli.session import reading_session
     from fullcount.runtime.store.errors import StoreMissing
@@ -30,16 +32,24 @@ def runs(workflow: str | None, limit: int, as_json: bool) -> None:
             ran = here.store.runs(limit, workflow=workflow)
             plans = here.store.plans(limit, workflow=workflow)
             slots = here.store.slots(limit, workflow=workflow)
+            steps = here.store.step_counts(workflow)
+            notices = here.store.latest_notices(limit, workflow=workflow)
     except StoreMissing as error:
         # Not an error for who asks what ran; but said, since a store that went away looks the same.
         if as_json:
-            show_json({"runs": [], "plans": [], "slots": []})
+            show_json({"runs": [], "plans": [], "slots": [], "steps": [], "notices": []})
         else:
             click.echo(wrapped("", plain(f"nothing has run: {error.message}; {error.help}")))
         return
     if as_json:
         show_json(
-            {"runs": [_run(r) for r in ran], "plans": [_plan(p) for p in plans], "slots": [_slot(s) for s in slots]}
+            {
+                "runs": [_run(r) for r in ran],
+                "plans": [_plan(p) for p in plans],
+                "slots": [_slot(s) for s in slots],
+                "steps": [_step(s) for s in steps],
+                "notices": [notice_document(n) for n in notices],
+            }
         )
         return
     if not ran and not slots:
@@ -48,17 +58,34 @@ def runs(workflow: str | None, limit: int, as_json: bool) -> None:
         return
     for row in ran:
         click.echo(_run_text(row))
-    if plans:
-        click.echo("\nplans")
-        for plan in plans:
-            name = plain(f"{plan.workflow}.{plan.proposal}", 44)
-            click.echo(f"  {plan.plan_id}  {plan.state:<10}  {plan.candidates:>7,} objects  {name}")
-    if slots:
-        click.echo("\nplanned instants")
-        for slot in slots:
-            click.echo(f"  {_when(slot.planned_at)}  {slot.state:<8}  {plain(slot.workflow, 60)}")
-            if slot.detail:
-                click.echo(wrapped(f"  {'':<23}  {'':<8}  ", plain(slot.detail)))
+        for notice in (each for each in notices if each.run_id == row.run_id):
+            click.echo(wrapped(f"{'':<23}  told ", notice_text(notice)))
+    _say("plans", [_plan_text(plan) for plan in plans])
+    _say("steps of graduated acts", [_step_text(step) for step in steps])
+    _say("planned instants", [_slot_text(slot) for slot in slots])
+
+
+def _say(title: str, lines: Sequence[str]) -> None:
+    if len(lines) > 0:
+        click.echo("\n".join((f"\n{title}", *lines)))
+
+
+def _plan_text(plan: PlanBrief) -> str:
+    name = plain(f"{plan.workflow}.{plan.proposal}", 44)
+    return f"  {plan.plan_id}  {plan.state:<10}  {plan.candidates:>7,} objects  {name}"
+
+
+def _slot_text(slot: SlotRow) -> str:
+    line = f"  {_when(slot.planned_at)}  {slot.state:<8}  {plain(slot.workflow, 60)}"
+    return f"{line}\n{wrapped(' ' * 35, plain(slot.detail))}" if slot.detail else line
+
+
+def _step_text(row: StepCount) -> str:
+    """Return how many objects stand at a step of a graduated act."""
+    where = "selected, no step done" if row.step is None else f"after `{plain(row.step, 40)}`"
+    lapsed = ", no longer qualify, not yet released" if row.standing == "lapsed" else ""
+    name = plain(f"{row.workflow}.{row.proposal}", 44)
+    return f"  {row.objects:>7,} objects  {where}{lapsed}  since {_when(row.first_since)}  {name}"
 
 
 def _run_text(row: RunRow) -> str:
@@ -105,6 +132,17 @@ def _plan(row: PlanBrief) -> dict[str, Any]:
         "state": row.state,
         "saved_at": row.saved_at.isoformat(),
         "superseded_by": row.superseded_by,
+    }
+
+
+def _step(row: StepCount) -> dict[str, Any]:
+    return {
+        "workflow": row.workflow,
+        "proposal": row.proposal,
+        "step": row.step,
+        "standing": row.standing,
+        "objects": row.objects,
+        "first_since": row.first_since.isoformat(),
     }
 
 

@@ -15,11 +15,21 @@ from fullcount.runtime.cli import options
 @options.plan_id
 @click.option("--all", "all_rows", is_flag=True, help="Every row, not only the riskiest.")
 @click.option("--undecided", is_flag=True, help="The objects that could not be decided.")
+@click.option("--waiting", is_flag=True, help="The objects whose next step is not due yet.")
 @click.option("--html", type=options.PATH, help="Write the review as one offline file.")
 @options.force
 @click.option("--csv", is_flag=True, help="Print the rows as CSV.")
 @options.as_json
-def show(plan: str, all_rows: bool, undecided: bool, html: Path | None, force: bool, csv: bool, as_json: bool) -> None:
+def show(
+    plan: str,
+    all_rows: bool,
+    undecided: bool,
+    waiting: bool,
+    html: Path | None,
+    force: bool,
+    csv: bool,
+    as_json: bool,
+) -> None:
     """Show a plan as its reviewer needs it. Verdict, evidence, caps, rows, near misses, undecided, digest."""
     from fullcount.runtime.cli import screen
     from fullcount.runtime.cli.reports import review_status, stored_plan_report
@@ -51,5 +61,9 @@ def show(plan: str, all_rows: bool, undecided: bool, html: Path | None, force: b
         from fullcount.runtime.plan.text import render_undecided
 
         screen.show(render_undecided(stored.document))
+    elif waiting:
+        from fullcount.runtime.plan.text import render_waiting
+
+        screen.show(render_waiting(stored.document, review_status(stored, approval, here.person)))
     else:
         screen.show(stored_plan_report(stored, approval, here.person, all_rows=all_rows, resumes_at=resumes_at))

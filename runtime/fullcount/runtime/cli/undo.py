@@ -13,7 +13,7 @@ from fullcount.runtime.cli import options
 def undo(plan: str, as_json: bool) -> None:
     """Take back what a plan did, object by object. What was changed since is left alone."""
     from fullcount.runtime.cli.acting import run_to_its_end
-    from fullcount.runtime.cli.reports import undo_report
+    from fullcount.runtime.cli.reports import told_report, undo_report
     from fullcount.runtime.cli.screen import show, show_json
     from fullcount.runtime.cli.session import session
 
@@ -26,4 +26,6 @@ def undo(plan: str, as_json: bool) -> None:
         show_json(end_document(end, "undo"))
     else:
         show(undo_report(end, head))
+        if end.told:
+            show(told_report(end.told))
     raise click.exceptions.Exit(int(end.exit))

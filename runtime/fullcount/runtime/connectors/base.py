@@ -298,6 +298,18 @@ class Connector(Protocol):
         ...
 
 
+@runtime_checkable
+class RestsOnFiles(Protocol):
+    """A connector whose declaration follows from more than its part of `fullcount.toml`: from files that this names.
+
+    Plans are bound to what stands there, and nothing that follows from it is kept under the bytes of `fullcount.toml`.
+    """
+
+    def rests_on(self, config: BaseModel) -> str | None:
+        """Return a digest of what was read from files for this configuration; None if it names none."""
+        ...
+
+
 TARGET_FACTS = "target"
 """Identity keys that start with `target` name the system and must be equal for reader, plan and actor; other keys
 (such as the user) may differ between reading and acting."""

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Protocol, runtime_checkable
 
 from fullcount.compiler.claims import Fresh
-from fullcount.compiler.edges import Approved, Collected, Evidence, Planned, Requirement
+from fullcount.compiler.edges import Approved, Collected, Ended, Evidence, Planned, Requirement
 from fullcount.runtime.evidence.certificate import Certificate
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.evidence.judge import Held, Measured, blocking, judge
@@ -37,6 +37,16 @@ class HasPlan(Protocol):
     @property
     def document(self) -> PlanDocument:
         """The plan."""
+        ...
+
+
+@runtime_checkable
+class HasEvent(Protocol):
+    """How a run ended."""
+
+    @property
+    def event(self) -> str:
+        """Which event its end is."""
         ...
 
 
@@ -144,6 +154,8 @@ def unmet(requirement: Requirement, evidence: Produced, at: datetime) -> tuple[F
             return _planned(requirement, evidence)
         case Approved():
             return _approved(requirement, evidence, at)
+        case Ended():
+            return _ended(requirement, evidence)
 
 
 def needs(requirement: Requirement, stage: str) -> tuple[Need, ...]:
@@ -205,6 +217,12 @@ def _age(requirement: Evidence, on: Measured) -> tuple[Finding, ...]:
     """Judge the age that the edge itself states, whatever claims stand beside it."""
     result = judge(Fresh(requirement.max_age), on)
     return () if isinstance(result, Held) else result
+
+
+def _ended(requirement: Ended, evidence: Produced) -> tuple[Finding, ...]:
+    if isinstance(evidence, HasEvent) and evidence.event in requirement.events:
+        return ()
+    return _other(None, f"the run did not end as {' or '.join(requirement.events)}")
 
 
 def _planned(requirement: Planned, evidence: Produced) -> tuple[Finding, ...]:

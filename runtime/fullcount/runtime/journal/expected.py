@@ -52,6 +52,10 @@ class State:
     slots: dict[Key, Expected] = field(default_factory=dict)
     controls: dict[Key, Expected] = field(default_factory=dict)
     canaries: dict[Key, Expected] = field(default_factory=dict)
+    steps: dict[Key, Expected] = field(default_factory=dict)
+    notices: dict[Key, Expected] = field(default_factory=dict)
+    step_intents: dict[tuple[str, str], Any] = field(default_factory=dict)
+    """By plan and object: where the object of a graduated act stood when the act was meant."""
     early: dict[str, int] = field(default_factory=dict)
     """By plan: how many acts were meant before its canary had passed."""
     acts_of: dict[str, dict[Key, Expected]] = field(default_factory=dict)

@@ -212,6 +212,7 @@ class IntentMeant(Wire):
     parameters: dict[str, Any]
     idempotency_key: str
     round_id: str
+    step: str | None = None
 
 
 class Intents(Payload):
@@ -267,6 +268,77 @@ class CanaryPassed(Payload):
 
     KIND = "canary_passed"
     plan_id: str
+
+
+class StepBegan(Wire):
+    """An object was selected for the first time, and waits for the first step."""
+
+    key: tuple[Any, ...]
+    incarnation: str
+
+
+class StepEnded(Wire):
+    """The clock of an object ended, and why."""
+
+    key: tuple[Any, ...]
+    because: str
+
+
+class StepsSeen(Payload):
+    """What a plan found of the clocks of a graduated act, at an instant. `lapsed` no longer qualify."""
+
+    KIND = "steps_seen"
+    plan_id: str
+    workflow: str
+    proposal: str
+    at: int
+    began: tuple[StepBegan, ...]
+    lapsed: tuple[tuple[Any, ...], ...]
+    ended: tuple[StepEnded, ...]
+
+
+class StepMoved(Wire):
+    """Where an object stands after an act: at a step whose clock starts here, or at the end."""
+
+    key: tuple[Any, ...]
+    incarnation: str
+    step: str | None
+    ended: str | None
+
+
+class StepsMoved(Payload):
+    """What acts did to the clocks of their objects."""
+
+    KIND = "steps_moved"
+    plan_id: str
+    kind: str
+    moved: tuple[StepMoved, ...]
+
+
+# -- notices ----------------------------------------------------------------------------------------------------------
+
+
+class NoticeQueued(Payload):
+    """Somebody is to be told of the end of the entry's run. The words are there as their hash."""
+
+    KIND = "notice_queued"
+    notice_id: str
+    workflow: str
+    event: str
+    target: str
+    title: str
+    sha256: str
+
+
+class NoticeMoved(Payload):
+    """A notice is being sent, or this came of it."""
+
+    KIND = "notice_moved"
+    notice_id: str
+    state: str
+    attempts: int
+    next_at: int | None
+    detail: str
 
 
 # -- coordination -----------------------------------------------------------------------------------------------------
@@ -347,6 +419,10 @@ PAYLOADS: Final[dict[str, type[Payload]]] = {
         ApplyEnded,
         CanaryWaits,
         CanaryPassed,
+        StepsSeen,
+        StepsMoved,
+        NoticeQueued,
+        NoticeMoved,
         LeaseClaimed,
         LeaseReleased,
         SlotTaken,

@@ -7,7 +7,14 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from fullcount.runtime.journal import replay_acts, replay_approvals, replay_canaries, strikes
+from fullcount.runtime.journal import (
+    replay_acts,
+    replay_approvals,
+    replay_canaries,
+    replay_notices,
+    replay_steps,
+    strikes,
+)
 from fullcount.runtime.journal.entry import Entry, canonical_text
 from fullcount.runtime.journal.expected import HALT, State
 from fullcount.runtime.journal.payloads import (
@@ -28,12 +35,16 @@ from fullcount.runtime.journal.payloads import (
     Intents,
     LeaseClaimed,
     LeaseReleased,
+    NoticeMoved,
+    NoticeQueued,
     Outcomes,
     Planned,
     RunBegan,
     RunFinished,
     SlotFinished,
     SlotTaken,
+    StepsMoved,
+    StepsSeen,
     Struck,
 )
 from fullcount.runtime.journal.report import About
@@ -161,6 +172,10 @@ _HANDLERS: Final[dict[type[Any], Callable[[State, Entry, Any], None]]] = {
     ApplyEnded: replay_acts.apply_ended,
     CanaryWaits: replay_canaries.waits,
     CanaryPassed: replay_canaries.passed,
+    StepsSeen: replay_steps.seen,
+    StepsMoved: replay_steps.moved,
+    NoticeQueued: replay_notices.queued,
+    NoticeMoved: replay_notices.moved,
     LeaseClaimed: _lease_claimed,
     LeaseReleased: _lease_released,
     SlotTaken: _slot_taken,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from fullcount.runtime.connectors.base import Outcome
+from fullcount.runtime.journal import replay_steps
 from fullcount.runtime.journal.entry import Entry, canonical_text
 from fullcount.runtime.journal.expected import Expected, State
 from fullcount.runtime.journal.payloads import ApplyBegan, ApplyEnded, IntentMeant, Intents, Outcomes, OutcomeSeen
@@ -14,6 +15,7 @@ from fullcount.runtime.plan.digest import sha256_text
 
 _WITHOUT_CALL = frozenset({Outcome.ALREADY_GONE, Outcome.CHANGED, Outcome.REFUSED})
 _NO_INTENT: dict[str, str | int | None] = {
+    "step": None,
     "operation": None,
     "parameters": None,
     "parameters_sha256": None,
@@ -120,6 +122,7 @@ def _intent(state: State, entry: Entry, said: Intents, meant: IntentMeant, plan:
             what = "no apply had begun under it"
         if what is not None:
             state.wrong(About.ACT, entry, f"{name} was acted upon without a valid approval: {what}")
+        replay_steps.meant(state, entry, plan, meant)
     else:
         done = state.acts.get((said.plan_id, "act", object_key))
         if done is None or done["outcome"] != Outcome.DONE.value:
@@ -134,6 +137,7 @@ def _intent(state: State, entry: Entry, said: Intents, meant: IntentMeant, plan:
             "plan_id": said.plan_id,
             "object_key": object_key,
             "kind": said.kind,
+            "step": meant.step,
             "operation": meant.operation,
             "parameters": parameters,
             "parameters_sha256": sha256_text(parameters.encode()),

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from typing import Any, Final
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -23,10 +24,11 @@ from fullcount.runtime.journal.compare import compare_tables
 from fullcount.runtime.journal.entry import Entry, Head, canonical_text, read_canonical
 from fullcount.runtime.journal.expected import Expected, State
 from fullcount.runtime.journal.replay import replay
+from fullcount.runtime.journal.replay_steps import judge_steps
 from fullcount.runtime.journal.report import About, Problem, VerifyReport
 from fullcount.runtime.journal.strikes import strike_wrong
 from fullcount.runtime.plan.document import PlanDocument
-from fullcount.runtime.store import plans, tables
+from fullcount.runtime.store import plans, steps, tables
 from fullcount.runtime.store.errors import StoreError
 from fullcount.runtime.store.ledger_rows import idempotency_key
 from fullcount.runtime.store.store import Store
@@ -89,15 +91,28 @@ def _plan_documents(state: State, session: Session) -> None:
             state.problems.append(Problem(About.PLAN, row.seq, f"the plan `{plan_id}` names other authors"))
         _canary(state, row, document)
         _automatic(state, row, document)
+        judge_steps(state, document)
         listed = {canonical_text(item.key) for item in document.rows}
-        kept = set(session.scalars(select(tables.PlanObject.object_key).where(tables.PlanObject.plan_id == plan_id)))
-        if listed != kept:
+        if _as_listed(document) != _objects(session, plan_id):
             what = f"the objects that may be acted on are not those that the plan `{plan_id}` lists"
             state.problems.append(Problem(About.PLAN, row.seq, what))
         for key, act in state.acts_of.get(plan_id, {}).items():
             if key[2] not in listed:
                 what = f"the object {key[2]} was acted on, which the plan `{plan_id}` does not list"
                 state.problems.append(Problem(About.ACT, act.seq, what))
+
+
+def _as_listed(document: PlanDocument) -> dict[str, dict[str, Any]]:
+    return {canonical_text(row.key): _NO_STEP | steps.listed(row.step, row.incarnation) for row in document.rows}
+
+
+def _objects(session: Session, plan_id: str) -> dict[str, dict[str, Any]]:
+    columns = [getattr(tables.PlanObject, name) for name in _NO_STEP]
+    query = select(tables.PlanObject.object_key, *columns).where(tables.PlanObject.plan_id == plan_id)
+    return {key: dict(zip(_NO_STEP, values, strict=True)) for key, *values in session.execute(query)}
+
+
+_NO_STEP: Final = dict.fromkeys(("step", "incarnation", "before_step", "since_at", "due_at"))
 
 
 def _canary(state: State, row: Expected, document: PlanDocument) -> None:
@@ -149,7 +164,8 @@ def _keys(state: State, session: Session) -> None:
         approval_key = key_of.get(act["round_id"])
         wanted = None
         if isinstance(approval_key, bytes) and key[1] in {kind.value for kind in ActKind}:
-            wanted = idempotency_key(approval_key, read_canonical(key[2]), act["operation"], ActKind(key[1]))
+            of = (read_canonical(key[2]), act["operation"], ActKind(key[1]), act["step"])
+            wanted = idempotency_key(approval_key, *of)
         if wanted != act["idempotency_key"] or uses[act["idempotency_key"]] > 1:
             what = f"the act on the object {key[2]} does not carry the key of its approval"
             state.problems.append(Problem(About.ACT, act.seq, what))

@@ -1,1 +1,1 @@
-"""Telling people."""
+"""Telling people: `sending` does it by mail or webhook, `deliver` what the store holds."""

@@ -7,7 +7,7 @@ and never take a part that was not handed to it as empty.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -17,9 +17,9 @@ from fullcount.compiler.document import program_digest, workflow_to_document
 from fullcount.compiler.lower import facts
 from fullcount.compiler.lower.closure import NOWHERE, compile_value
 from fullcount.compiler.lower.sql_frame import Relation
-from fullcount.compiler.lower.world import Bindings
-from fullcount.compiler.types import FieldType, Type
-from fullcount.compiler.values import Value
+from fullcount.compiler.lower.world import Bindings, World
+from fullcount.compiler.types import Type
+from fullcount.compiler.values import Cell, Row, Value
 from fullcount.dsl.source import Source
 from fullcount.runtime import format as fmt
 from fullcount.runtime.collect.snapshots import SnapshotStore
@@ -45,8 +45,9 @@ from fullcount.runtime.plan.document import (
     UndecidedRow,
 )
 from fullcount.runtime.plan.errors import PlanError, SumsError, UnborneError
-from fullcount.runtime.plan.evaluate import Candidate, Counts, Evaluation, perhaps_protected_by, protected_by
+from fullcount.runtime.plan.evaluate import Counts, Evaluation, perhaps_protected_by, protected_by
 from fullcount.runtime.plan.exempt import exemptions_of, unused_notes
+from fullcount.runtime.plan.graduated import Clocks, Graduated, graduate, mark
 from fullcount.runtime.plan.lists import exemption_uses, file_uses
 from fullcount.runtime.plan.phrase import call_phrase, phrase
 from fullcount.runtime.plan.risk import Assessor
@@ -81,9 +82,13 @@ class PlanInputs:
     measurements: Mapping[str, Measurement] = field(default_factory=dict)
     exemption_places: Mapping[str, str] = field(default_factory=dict)
     """Where the exemption lists stand, for people."""
+    clocks: Clocks | None = None
+    """Where the objects of a graduated act stand; None only for an act with one operation."""
     notes: Sequence[str] = ()
     """What reviewers must know besides: said first among the notes."""
     sources: Mapping[str, Source] = field(default_factory=dict)
+    sample: bool = False
+    """Whether the rows are a sample that somebody made up, of which nothing that is true of a population is asked."""
 
 
 def build_plan(inputs: PlanInputs) -> PlanDocument:
@@ -103,11 +108,13 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
         evaluation = Evaluation(connection, workflow, proposal, relations, bindings, exempt.holding)
         assumed = count_assumed(connection, workflow, proposal, relations, bindings)
         doubled = one_key_twice(connection, workflow, relations)
-        unborne = (*doubled, *findings(assumed, f"propose:{proposal.name}", inputs.sources))
+        taken = () if inputs.sample else findings(assumed, f"propose:{proposal.name}", inputs.sources)
+        unborne = (*doubled, *taken)
         if len(unborne) > 0:
             raise UnborneError(unborne)
+        graduated = _graduated(inputs, evaluation)
         counts = evaluation.counts()
-        rows, without_call = _rows(inputs, evaluation)
+        rows, without_call = _rows(inputs, evaluation, graduated)
         undecided = [_undecided_row(inputs, item.key, item.missing) for item in evaluation.undecided()]
         kept = tuple(
             KeptGroup(
@@ -118,7 +125,8 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
             for group in evaluation.kept()
         )
         floors, picks = evaluation.floors(), evaluation.picks()
-        near = sensitivity(evaluation, proposal, bindings, counts.candidates)
+        selected = counts.candidates if graduated is None else graduated.selected
+        near = sensitivity(evaluation, proposal, bindings, selected)
         unused = evaluation.unused()
         notes = (*inputs.notes, *_recreation(inputs), *exempt.notes, *unused_notes(unused))
     lists = exemption_uses(
@@ -133,7 +141,17 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
     lists += file_uses(workflow, proposal)
     expected = assumed.expectations()
     open_ = (*undecided, *without_call)
-    return _document(inputs, now, counts, rows, open_, kept, floors, picks, lists, expected, near, notes)
+    return _document(inputs, now, counts, rows, open_, kept, floors, picks, lists, expected, near, notes, graduated)
+
+
+def _graduated(inputs: PlanInputs, evaluation: Evaluation) -> Graduated | None:
+    """Return what is due of a graduated act. Raises `PlanError` when nobody says where its objects stand."""
+    act = inputs.act
+    if act is None or len(act.steps) == 0:
+        return None
+    if inputs.clocks is None:
+        raise PlanError("FC913", f"nothing says where the objects of `{inputs.proposal.name}` stand in its steps")
+    return graduate(evaluation, inputs.workflow.inventories[inputs.proposal.inventory], act, inputs.clocks)
 
 
 def relations_of(
@@ -183,48 +201,53 @@ def _fits(inputs: PlanInputs) -> None:
 # -- rows -------------------------------------------------------------------------------------------------------------
 
 
-def _rows(inputs: PlanInputs, evaluation: Evaluation) -> tuple[tuple[PlanRow, ...], list[UndecidedRow]]:
+Arguments = dict[str, tuple[Type, Callable[[Mapping[str, Row], World], Cell]]]
+
+
+def _rows(
+    inputs: PlanInputs, evaluation: Evaluation, graduated: Graduated | None
+) -> tuple[tuple[PlanRow, ...], list[UndecidedRow]]:
     """Return the rows, riskiest first, and the objects for which the act has no call: these are undecided."""
-    proposal, previous = inputs.proposal, inputs.previous
+    proposal = inputs.proposal
     inventory = inputs.workflow.inventories[proposal.inventory]
     shown = [(shown.label, shown.value.type, compile_value(shown.value, inputs.bindings)) for shown in proposal.show]
-    call = None if inputs.act is None else inputs.act.call
-    arguments = (
-        {} if call is None else {n: (e.type, compile_value(e, inputs.bindings)) for n, e in call.arguments.items()}
-    )
-    assessor = Assessor(
-        inventory,
-        proposal,
-        inputs.bindings,
-        reversible=call is None or call.reversible,
-        seen=None if previous is None else frozenset(_hashable(row.key) for row in previous.rows),
-        struck={} if previous is None else {_hashable(key): why for key, why in struck_reasons(previous).items()},
-    )
+    calls: Mapping[str | None, program.OperationCall] = {} if inputs.act is None else inputs.act.calls
+    arguments: dict[str | None, Arguments] = {
+        step: {n: (e.type, compile_value(e, inputs.bindings)) for n, e in call.arguments.items()}
+        for step, call in calls.items()
+    }
+    assessors = {step: _assessor(inputs, reversible=call.reversible) for step, call in calls.items()}
     rows: list[PlanRow] = []
     without_call: list[UndecidedRow] = []
-    for item in evaluation.candidates():
+    for item in (*evaluation.candidates(), *evaluation.released()):
         env = {proposal.row: item.cells}
         key = _key_json(inputs, item.key)
+        if graduated is not None and item.key in graduated.unknown:
+            without_call.append(UndecidedRow(key=key, missing=(graduated.unknown[item.key],)))
+            continue
+        due = None if graduated is None else graduated.due[item.key]
+        step = None if due is None else due.label
         given: dict[str, Any] = {}
         lacking: list[str] = []
-        for name, (of, cell_of) in arguments.items():
+        for name, (of, cell_of) in arguments.get(step, {}).items():
             cell = cell_of(env, NOWHERE)
             if cell.value is None:
                 lacking.append(f"argument {name}: {cell.state.value.replace('_', ' ')}")
             else:
                 given[name] = to_json(cell.value, of)
         if len(lacking) > 0:
-            without_call.append(UndecidedRow(key=key, missing=tuple(sorted(lacking))))
+            without_call.append(UndecidedRow(key=key, missing=tuple(sorted(lacking)), step=step))
             continue
-        assessment = assessor.assess(item, _hashable(key))
+        assessment = assessors.get(step, _assessor(inputs, reversible=True)).assess(item, _hashable(key))
         rows.append(
             PlanRow(
                 key=key,
-                incarnation=_mark(inventory.incarnation, evaluation.fields, item),
-                version=_mark(inventory.version, evaluation.fields, item),
+                incarnation=mark(inventory.incarnation, evaluation.fields, item.cells),
+                version=mark(inventory.version, evaluation.fields, item.cells),
                 fields={name: cell_to_doc(item.cells[name], field.type) for name, field in evaluation.fields.items()},
                 shown={label: fmt.cell(cell_of(env, NOWHERE), of) for label, of, cell_of in shown},
                 arguments=given,
+                step=due,
                 risk=assessment.risk,
                 notes=assessment.notes,
             )
@@ -233,12 +256,16 @@ def _rows(inputs: PlanInputs, evaluation: Evaluation) -> tuple[tuple[PlanRow, ..
     return tuple(sorted(rows, key=lambda row: -row.risk)), without_call
 
 
-def _mark(name: str | None, fields: Mapping[str, FieldType], item: Candidate) -> str | None:
-    """Return a version or incarnation as text; None if the resource has none or it is not known."""
-    if name is None:
-        return None
-    cell = item.cells[name]
-    return None if cell.value is None else str(to_json(cell.value, fields[name].type))
+def _assessor(inputs: PlanInputs, *, reversible: bool) -> Assessor:
+    previous = inputs.previous
+    return Assessor(
+        inputs.workflow.inventories[inputs.proposal.inventory],
+        inputs.proposal,
+        inputs.bindings,
+        reversible=reversible,
+        seen=None if previous is None else frozenset(_hashable(row.key) for row in previous.rows),
+        struck={} if previous is None else {_hashable(key): why for key, why in struck_reasons(previous).items()},
+    )
 
 
 def _key_json(inputs: PlanInputs, key: Sequence[Value]) -> tuple[Any, ...]:
@@ -282,6 +309,7 @@ def _document(
     expected: tuple[ExpectationDoc, ...],
     near: tuple[Any, ...],
     notes: tuple[str, ...],
+    graduated: Graduated | None,
 ) -> PlanDocument:
     workflow, proposal, limit = inputs.workflow, inputs.proposal, inputs.proposal.limit
     sums = Sums(
@@ -342,6 +370,8 @@ def _document(
             picks=picks,
             lists=lists,
             expectations=expected,
+            steps=None if graduated is None else graduated.steps_doc(),
+            clocks=None if graduated is None else graduated.clocks_doc(),
             sensitivity=near,
             since=_since(inputs.previous, rows, parameters, proposal.where_text),
             notes=notes,
@@ -411,10 +441,7 @@ def _act(act: program.Act, approval: program.Approval | None) -> dict[str, Any]:
     if act.stop is not None and act.stop.percent is not None:
         stops.append(f"{act.stop.percent:f} % of the rows failed")
     return {
-        "operation": f"{act.call.source}.{act.call.resource}.{act.call.operation}",
-        "call": call_phrase(act.call),
-        "undo": None if act.undo is None else call_phrase(act.undo),
-        "reversible": act.call.reversible,
+        **(_operation(act.call, act.undo) if act.call is not None else _steps(act)),
         "rate": None if act.rate is None else f"{act.rate:f}",
         "concurrency": act.concurrency,
         "canary": None
@@ -430,3 +457,30 @@ def _by_rule(approval: program.Approval, rule: program.Automatic) -> str:
     """Return when nobody is asked, and who is otherwise."""
     people = ", ".join(f"{quorum.count} of {quorum.role}" for quorum in approval.quorums)
     return f"automatically when {rule.text}, otherwise {people}"
+
+
+def _operation(call: program.OperationCall, undo: program.OperationCall | None) -> dict[str, Any]:
+    return {
+        "operation": f"{call.source}.{call.resource}.{call.operation}",
+        "call": call_phrase(call),
+        "undo": None if undo is None else call_phrase(undo),
+        "reversible": call.reversible,
+    }
+
+
+def _steps(act: program.Act) -> dict[str, Any]:
+    """Return the steps in words. Which of them a plan takes, and whether that can be undone, is for its rows to say."""
+    words = [
+        {"step": step.label, "after": None if step.after == 0 else exact_duration(step.after)}
+        | _operation(step.call, step.undo)
+        for step in act.steps
+    ]
+    if act.release is not None:
+        words.append({"step": program.RELEASE, "after": None} | _operation(act.release, None))
+    return {
+        "operation": None,
+        "call": "; then ".join(f"{each['step']}" for each in words if each["step"] != program.RELEASE),
+        "undo": "step by step" if len(act.undos) > 0 else None,
+        "reversible": act.reversible,
+        "steps": words,
+    }

@@ -24,7 +24,15 @@ from pydantic import BaseModel
 
 from fullcount.runtime.evidence.envelope import Wire
 from fullcount.runtime.plan.caps import effective_cap, written_percent
-from fullcount.runtime.plan.document import CLOCK_PARTS, STRUCK, KeptGroup, PlanDocument, PlanRow, UndecidedRow
+from fullcount.runtime.plan.document import (
+    CLOCK_PARTS,
+    STRUCK,
+    WAITS,
+    KeptGroup,
+    PlanDocument,
+    PlanRow,
+    UndecidedRow,
+)
 
 COMMENTARY: Final = frozenset({"sensitivity", "since"})
 """Top-level parts that say something about the facts at one instant."""
@@ -130,7 +138,8 @@ def plan_digest(doc: PlanDocument) -> str:
 
 
 def _digest(doc: PlanDocument, root: str) -> str:
-    body = doc.model_dump(mode="json", exclude=set(CLOCK_PARTS | COMMENTARY | _IN_TREE))
+    left_out = CLOCK_PARTS | COMMENTARY | _IN_TREE | ({"steps"} if doc.steps is None else frozenset())
+    body = doc.model_dump(mode="json", exclude=set(left_out))
     return sha256_text(_PLAN_DOMAIN + canonical_bytes(body | {"merkle_root": root}))
 
 
@@ -189,13 +198,18 @@ def verify_proof(root: str, row: PlanRow, proof: RowProof) -> bool:
 def _leaves(rows: Sequence[PlanRow], undecided: Sequence[UndecidedRow], kept: Sequence[KeptGroup]) -> list[bytes]:
     return [
         *(_row_leaf(row) for row in rows),
-        *(_leaf(b"undecided", row.model_dump(mode="json")) for row in undecided),
+        *(_leaf(b"undecided", row.model_dump(mode="json", exclude=_no_step(row))) for row in undecided),
         *(_leaf(b"kept", group.model_dump(mode="json")) for group in kept),
     ]
 
 
 def _row_leaf(row: PlanRow) -> bytes:
-    return _leaf(b"row", row.model_dump(mode="json", exclude=set(ROW_COMMENTARY)))
+    return _leaf(b"row", row.model_dump(mode="json", exclude=set(ROW_COMMENTARY) | _no_step(row)))
+
+
+def _no_step(row: PlanRow | UndecidedRow) -> set[str]:
+    """A row of an act with one operation has no step, and says nothing of it: its digest is what it always was."""
+    return {"step"} if row.step is None else set()
 
 
 def _leaf(kind: bytes, value: Any) -> bytes:
@@ -253,7 +267,25 @@ def check_sums(doc: PlanDocument) -> list[str]:
             f" + {sums.kept} kept + {sums.undecided} undecided"
         )
     wrong += _listed(doc)
+    wrong += _steps(doc)
     wrong += _caps(doc)
+    return wrong
+
+
+def _steps(doc: PlanDocument) -> list[str]:
+    """Return what does not fit in the steps of a graduated act: each row has one, and what waits is kept."""
+    with_step = sum(1 for row in doc.rows if row.step is not None)
+    if doc.steps is None:
+        return [] if with_step == 0 else [f"{with_step} rows have a step, and the plan is of no graduated act"]
+    wrong = []
+    if with_step != len(doc.rows) or doc.clocks is None:
+        wrong.append("an object is listed without the step that is due for it")
+    kept = sum(group.count for group in doc.kept if group.reason.startswith(WAITS))
+    if kept != len(doc.steps.waiting):
+        wrong.append(f"{len(doc.steps.waiting)} objects wait for a step, and {kept} are kept for that")
+    elsewhere = {canonical_bytes(key) for key in (*(r.key for r in doc.rows), *(r.key for r in doc.undecided))}
+    if any(canonical_bytes(row.key) in elsewhere for row in doc.steps.waiting):
+        wrong.append("an object waits for a step and is listed as well")
     return wrong
 
 

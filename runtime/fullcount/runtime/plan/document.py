@@ -15,9 +15,14 @@ from fullcount.compiler.values import FieldState
 from fullcount.runtime.evidence.envelope import Envelope, Wire
 
 CLOCK_PARTS: frozenset[str] = frozenset(
-    {"plan_id", "run_id", "created_at", "now", "created_by", "digest", "envelopes", "measurements"}
+    {"plan_id", "run_id", "created_at", "now", "created_by", "digest", "envelopes", "measurements", "clocks"}
 )
-"""Top-level parts that the digest leaves out. The envelopes' lasting facts stand in `certificates`."""
+"""Top-level parts that the digest leaves out. The envelopes' lasting facts stand in `certificates`; what `clocks` says
+of the clocks that run on is in the rows and in `steps`."""
+
+
+WAITS = "selected, waits for step "
+"""How the reason begins for which an object of a graduated act is kept whose next step is not due."""
 
 
 STRUCK: Final = "struck by "
@@ -61,6 +66,58 @@ class Measurement(Wire):
     agreed_count: int | None = None
 
 
+class StepDoc(Wire):
+    """The step of a graduated act that is due for an object: `release` for one that no longer qualifies.
+
+    `before` was done last, at `since`; None: none was, and `since` is when the object was first selected, if its first
+    step waits. `due` is from when on the step may be taken; None: at once. Both by the store's time.
+    """
+
+    label: str
+    before: str | None = None
+    since: AwareDatetime | None = None
+    due: AwareDatetime | None = None
+
+
+class WaitingRow(Wire):
+    """A selected object of a graduated act whose next step is not due yet."""
+
+    key: tuple[Any, ...]
+    step: StepDoc
+
+
+class StepsDoc(Wire):
+    """What a graduated act does not do tonight. `selected`: how many objects the rule selects, whatever is due."""
+
+    selected: int
+    waiting: tuple[WaitingRow, ...]
+    finished: int
+    """Objects to which every step was done, and that the rule still selects."""
+
+
+class ClockBegan(Wire):
+    """An object that was selected for the first time, and waits for the first step."""
+
+    key: tuple[Any, ...]
+    incarnation: str
+
+
+class ClockEnded(Wire):
+    """An object whose clock ended, and why."""
+
+    key: tuple[Any, ...]
+    because: str
+
+
+class ClocksDoc(Wire):
+    """What the plan found of clocks, at an instant of the store's time. `lapsed` objects no longer qualify."""
+
+    at: AwareDatetime
+    began: tuple[ClockBegan, ...] = ()
+    lapsed: tuple[tuple[Any, ...], ...] = ()
+    ended: tuple[ClockEnded, ...] = ()
+
+
 class PlanRow(Wire):
     """One object to act on. `fields` are all that were read; `shown` what reviewers asked to see."""
 
@@ -70,6 +127,7 @@ class PlanRow(Wire):
     fields: dict[str, CellDoc]
     shown: dict[str, str] = Field(default_factory=dict)
     arguments: dict[str, Any] = Field(default_factory=dict)
+    step: StepDoc | None = None
     risk: int = Field(default=0, ge=0, le=3)
     notes: tuple[str, ...] = ()
 
@@ -79,6 +137,8 @@ class UndecidedRow(Wire):
 
     key: tuple[Any, ...]
     missing: tuple[str, ...]
+    step: str | None = None
+    """The step of a graduated act that is due, and whose call lacks a value."""
 
 
 class KeptGroup(Wire):
@@ -245,6 +305,8 @@ class PlanDocument(Wire):
     picks: tuple[PickDoc, ...] = ()
     lists: tuple[ListUse, ...] = ()
     expectations: tuple[ExpectationDoc, ...] = ()
+    steps: StepsDoc | None = None
+    clocks: ClocksDoc | None = None
     sensitivity: tuple[Sensitivity, ...] = ()
     since: Since | None = None
     notes: tuple[str, ...] = ()

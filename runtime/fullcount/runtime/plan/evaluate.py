@@ -31,7 +31,7 @@ from fullcount.compiler.lower.sql_pick import FIRST_OPEN, FIRST_PASSED, PICKED, 
 from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.values import Row, Value
 from fullcount.runtime.plan import tables
-from fullcount.runtime.plan.document import FloorDoc, PickDoc
+from fullcount.runtime.plan.document import WAITS, FloorDoc, PickDoc
 from fullcount.runtime.plan.errors import PlanError, SumsError
 from fullcount.runtime.plan.exempt import Holding
 from fullcount.runtime.plan.floors import floor_doc
@@ -46,6 +46,8 @@ _SPLIT: Final = (
 )
 """How many candidates, or undecided objects, a plan lists at most; with more, none is built."""
 EXAMPLES: Final = 3
+_INSERTED: Final = 500
+"""How many keys one statement inserts."""
 
 _CLASSES: Final = f"""CASE
   WHEN d."{IN_SCOPE}" = FALSE THEN 'outside'
@@ -69,6 +71,16 @@ _OPEN: Final = "('undecided', 'unranked')"
 """The classes of objects that could not be decided."""
 
 Key = tuple[Value, ...]
+
+RELEASED: Final = "released"
+"""The class of objects of a graduated act that are not selected, and are acted on to let them go."""
+FINISHED: Final = "finished"
+_WAITS: Final = "waits for "
+
+
+def waits_for(step: str) -> str:
+    """Return the class of selected objects of a graduated act whose next step is not due yet."""
+    return f"{_WAITS}{step}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,12 +184,24 @@ class Evaluation:
                 help="name the fields that tell one object from another in its `key` clause",
             )
 
-    def _exempt_table(self) -> None:
-        columns = ", ".join(
+    def _key_columns(self) -> str:
+        return ", ".join(
             f"{name} {sql_text.sql_type(self._inventory.fields[field].type)}"
             for name, field in zip(self._names, self._inventory.key, strict=True)
         )
-        self._connection.execute(f'CREATE TEMP TABLE exempt ("$entry" INTEGER, {columns})')
+
+    def _key_table(self, name: str, keys: Sequence[Key]) -> None:
+        self._connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} ({self._key_columns()})")
+        types = [self._inventory.fields[field].type for field in self._inventory.key]
+        for at in range(0, len(keys), _INSERTED):
+            rows = ", ".join(
+                "(" + ", ".join(sql_text.literal(part, of) for part, of in zip(key, types, strict=True)) + ")"
+                for key in keys[at : at + _INSERTED]
+            )
+            self._connection.execute(f"INSERT INTO {name} VALUES {rows}")
+
+    def _exempt_table(self) -> None:
+        self._connection.execute(f'CREATE TEMP TABLE exempt ("$entry" INTEGER, {self._key_columns()})')
         types = [self._inventory.fields[field].type for field in self._inventory.key]
         seen: set[Key] = set()
         for number, held in enumerate(self._holding):
@@ -215,7 +239,7 @@ class Evaluation:
             self._connection.execute('SELECT "$class", count(*) FROM verdicts GROUP BY ALL').fetchall()
         )
         outside = by_class.pop("outside", 0)
-        candidates = by_class.pop("candidate", 0)
+        candidates = by_class.pop("candidate", 0) + by_class.pop(RELEASED, 0)
         undecided = by_class.pop("undecided", 0) + by_class.pop("unranked", 0)
         found = Counts(read, read - outside, candidates, sum(by_class.values()), undecided)
         if not found.hold:
@@ -247,6 +271,36 @@ class Evaluation:
         """Return every candidate. Raises `PlanError` (FC912) when there are too many to list."""
         self._listable("('candidate')", "are selected", _SPLIT)
         return list(self._objects("verdicts", "v.\"$class\" = 'candidate'"))
+
+    def released(self) -> list[Candidate]:
+        """Return the objects that are acted on to let them go."""
+        return list(self._objects("verdicts", f"v.\"$class\" = '{RELEASED}'"))
+
+    def classes_of(self, keys: Sequence[Key]) -> dict[Key, tuple[str, Row]]:
+        """Return the class of each of these objects that was read, with what was read of it."""
+        if len(keys) == 0:
+            return {}
+        self._key_table("asked", keys)
+        joined = " AND ".join(f"v.{name} = k.{name}" for name in self._names)
+        chosen = f"(SELECT v.* FROM verdicts AS v JOIN asked AS k ON {joined})"
+        names = ", ".join(self._names)
+        found = self._connection.execute(f'SELECT {names}, "$class" FROM {chosen}').fetchall()
+        width = len(self._names)
+        types = [self._inventory.fields[field].type for field in self._inventory.key]
+        by_key = {
+            tuple(tables.canonical(part, of) for part, of in zip(row[:width], types, strict=True)): row[width]
+            for row in found
+        }
+        return {item.key: (by_key[item.key], item.cells) for item in list(self._objects(chosen, "TRUE"))}
+
+    def put_aside(self, classes: Mapping[str, Sequence[Key]]) -> None:
+        """Give objects another class than the rule alone gives them: what is not due is kept, what is let go is not."""
+        for name, keys in classes.items():
+            self._key_table("asked", keys)
+            joined = " AND ".join(f"verdicts.{column} = k.{column}" for column in self._names)
+            self._connection.execute(
+                f'UPDATE verdicts SET "$class" = {sql_text.text(name)} FROM asked AS k WHERE {joined}'
+            )
 
     def undecided(self) -> list[Undecided]:
         """Return every undecided object with what is missing. Raises `PlanError` (FC912) when there are too many."""
@@ -290,6 +344,7 @@ class Evaluation:
             self._group(passed_over(pick), f'"$class" = \'passed over\' AND "{FIRST_PASSED}" = {number}')
             for number, pick in enumerate(self._proposal.picks)
         ]
+        groups += self._not_due()
         return [group for group in groups if group.count > 0]
 
     def floors(self) -> tuple[FloorDoc, ...]:
@@ -322,6 +377,16 @@ class Evaluation:
             f'SELECT "$entry" FROM exempt AS x WHERE NOT EXISTS (SELECT 1 FROM verdicts AS v WHERE {join}) ORDER BY ALL'
         ).fetchall()
         return [self._holding[number] for (number,) in found]
+
+    def _not_due(self) -> list[Kept]:
+        found = self._connection.execute(
+            f'SELECT DISTINCT "$class" FROM verdicts WHERE starts_with("$class", \'{_WAITS}\') ORDER BY ALL'
+        ).fetchall()
+        waiting = [
+            self._group(f"{WAITS}`{name.removeprefix(_WAITS)}`", f'"$class" = {sql_text.text(name)}')
+            for (name,) in found
+        ]
+        return [*waiting, self._group("selected, every step is done", f"\"$class\" = '{FINISHED}'")]
 
     # -- parts --------------------------------------------------------------------------------------------------------
 

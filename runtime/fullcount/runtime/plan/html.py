@@ -43,6 +43,8 @@ def render_html(
         said=summarise(doc, status, ROWS),
         doc=doc,
         undecided=undecided,
+        rows_shown=ROWS,
+        step_names=[] if doc.act is None else [plain(each["step"]) for each in doc.act.get("steps") or ()],
         findings=[_finding(finding) for refusal in refusals for finding in refusal.findings],
         prevented=next((refusal.prevented for refusal in refusals if refusal.prevented is not None), None),
         versions=sorted({"fullcount": doc.engine_version, **doc.connector_versions}.items()),

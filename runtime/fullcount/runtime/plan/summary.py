@@ -28,6 +28,7 @@ from fullcount.runtime.plan.document import (
     PlanDocument,
     PlanRow,
     ProtectionDoc,
+    StepDoc,
 )
 from fullcount.runtime.plan.review import QuorumView, ReviewStatus
 from fullcount.runtime.plan.strike import struck_groups
@@ -129,6 +130,16 @@ class RowLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Waiting:
+    """An object whose next step is not due yet: which one, from when on, and what was done to it last."""
+
+    key: str
+    step: str
+    until: str
+    last: str
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """See the module."""
 
@@ -153,6 +164,11 @@ class Summary:
     near: tuple[str, ...]
     closest: str | None
     act: tuple[tuple[str, str], ...]
+    steps: tuple[str, ...]
+    """What a graduated act does tonight: how many objects are at which step."""
+    waiting: tuple[Waiting, ...]
+    clocks: str | None
+    """Whose clocks began, and whose ended without a release."""
     notes: tuple[str, ...]
     next_step: str | None
     """The command that a reader of a plan that waits would type."""
@@ -187,15 +203,18 @@ def summarise(doc: PlanDocument, status: ReviewStatus, rows: int | None = None) 
         expected=tuple(_expectation(each) for each in doc.expectations),
         rule=one_line(doc.rule),
         parameters=tuple((plain(name), plain(fmt.parameter(value))) for name, value in sorted(doc.parameters.items())),
-        columns=tuple(_heading(label) for label in labels),
-        rows=tuple(_row_line(row, labels) for row in doc.rows[:rows]),
+        columns=(*(("step", "clock") if doc.steps is not None else ()), *(_heading(label) for label in labels)),
+        rows=tuple(_row_line(row, labels, graduated=doc.steps is not None) for row in doc.rows[:rows]),
         near=tuple(
             f"{plain(item.change)} -> {fmt.count(item.candidates)}"
             for item in doc.sensitivity
-            if item.candidates != doc.sums.candidates
+            if item.candidates != (doc.sums.candidates if doc.steps is None else doc.steps.selected)
         ),
         closest=None if closest is None else plain(closest),
         act=_act(doc.act),
+        steps=_steps(doc),
+        waiting=_waiting_lines(doc),
+        clocks=_clocks(doc),
         notes=tuple(plain(note) for note in doc.notes),
         next_step=_next_step(doc, status),
         short=short_digest(doc.digest),
@@ -325,7 +344,22 @@ def _target(doc: PlanDocument, source: str | None) -> str:
 def _reversible(doc: PlanDocument) -> str:
     if doc.act is None:
         return "Nothing is done: a report."
-    return "Reversible." if doc.act.get("reversible") is True else "NOT REVERSIBLE."
+    final = final_rows(doc)
+    if final == 0:
+        return "Reversible."
+    if doc.steps is None or final == doc.sums.candidates:
+        return "NOT REVERSIBLE."
+    return f"NOT REVERSIBLE for {fmt.count(final)} of {fmt.count(doc.sums.candidates)}."
+
+
+def final_rows(doc: PlanDocument) -> int:
+    """Return for how many objects what the plan does can't be taken back; in a graduated act that is up to the step."""
+    if doc.act is None:
+        return 0
+    if doc.steps is None:
+        return 0 if doc.act.get("reversible") is True else max(doc.sums.candidates, 1)
+    final = {each["step"] for each in doc.act["steps"] if each["reversible"] is not True}
+    return sum(1 for row in doc.rows if row.step is None or row.step.label in final)
 
 
 def evidence_lines(doc: PlanDocument) -> list[EvidenceLine]:
@@ -476,20 +510,77 @@ def _heading(label: str) -> str:
     return one_line(label) if field is None else field[1].replace("_", " ")
 
 
-def _row_line(row: PlanRow, labels: Sequence[str]) -> RowLine:
+def _row_line(row: PlanRow, labels: Sequence[str], *, graduated: bool) -> RowLine:
+    shown = tuple(plain(row.shown.get(label, ""), VALUE_WIDTH) for label in labels)
+    step = () if not graduated else ("", "") if row.step is None else (plain(row.step.label), last_step(row.step))
     return RowLine(
         mark=MARKS[row.risk],
         risk=RISKS[row.risk],
         key=fmt.key(row.key, KEY_WIDTH),
-        values=tuple(plain(row.shown.get(label, ""), VALUE_WIDTH) for label in labels),
+        values=(*step, *shown),
         note=plain("; ".join(row.notes)),
     )
+
+
+def last_step(step: StepDoc) -> str:
+    """Return what was done to an object before the step that is due, and when."""
+    if step.before is not None and step.since is not None:
+        return f"{plain(step.before)} {fmt.moment(step.since)}"
+    return "at once" if step.since is None else f"selected {fmt.moment(step.since)}"
+
+
+def _steps(doc: PlanDocument) -> tuple[str, ...]:
+    """Return how many objects are due for which step, in the order of the act."""
+    if doc.steps is None or doc.act is None:
+        return ()
+    due = Counter(row.step.label for row in doc.rows if row.step is not None)
+    return tuple(
+        f"{fmt.count(due[each['step']])} {plain(each['step'])}" for each in doc.act["steps"] if due[each["step"]] > 0
+    )
+
+
+def _waiting_lines(doc: PlanDocument) -> tuple[Waiting, ...]:
+    """Return the objects whose next step is not due yet, those that are due first at the top."""
+    if doc.steps is None:
+        return ()
+    first_due = sorted(doc.steps.waiting, key=lambda row: (row.step.due or doc.now, tuple(map(str, row.key))))
+    return tuple(
+        Waiting(
+            fmt.key(row.key, KEY_WIDTH),
+            plain(row.step.label),
+            "" if row.step.due is None else fmt.moment(row.step.due),
+            last_step(row.step),
+        )
+        for row in first_due
+    )
+
+
+def _clocks(doc: PlanDocument) -> str | None:
+    clocks = doc.clocks
+    if clocks is None:
+        return None
+    ended = Counter(each.because for each in clocks.ended)
+    parts = [f"{fmt.count(len(clocks.began))} began"] if len(clocks.began) > 0 else []
+    parts += [f"{fmt.count(number)} ended: {plain(because)}" for because, number in sorted(ended.items())]
+    return ", ".join(parts) or None
+
+
+def _step_lines(steps: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
+    lines = []
+    for step in steps:
+        after = "" if step["after"] is None else f" after {step['after']}"
+        undo = f"   undo {step['undo']}" if step["undo"] is not None else ""
+        lines.append((str(step["step"]), f"{step['call']}{after}{undo}"))
+    return lines
 
 
 def _act(act: dict[str, Any] | None) -> tuple[tuple[str, str], ...]:
     if act is None:
         return ()
-    lines = [("does", str(act.get("call", ""))), ("undo", str(act.get("undo") or "none: this can't be taken back"))]
+    if act.get("steps") is not None:
+        lines = _step_lines(act["steps"])
+    else:
+        lines = [("does", str(act.get("call", ""))), ("undo", str(act.get("undo") or "none: this can't be taken back"))]
     pace = [f"{act['concurrency']} at a time"] if act.get("concurrency") is not None else []
     pace.append(f"{act['rate']}/s" if act.get("rate") is not None else "as fast as the target answers")
     lines.append(("pace", ", ".join(pace)))

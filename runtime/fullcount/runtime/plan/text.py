@@ -64,6 +64,15 @@ def render_undecided(doc: PlanDocument) -> RenderableType:
     return Rows(("", "object", "missing"), lines)
 
 
+def render_waiting(doc: PlanDocument, status: ReviewStatus) -> RenderableType:
+    """Return every object whose next step is not due yet, for `--waiting`."""
+    lines = [
+        (Text(""), Text(shorten(each.key, _KEY)), [Text(each.step), Text(each.until)], Text(each.last))
+        for each in summarise(doc, status).waiting
+    ]
+    return Rows(("", "object", "next step", "due from", "last"), lines)
+
+
 def _facts(doc: PlanDocument, said: Summary) -> Iterator[tuple[str, RenderableType]]:
     label = "evidence"
     for line in said.evidence:
@@ -82,9 +91,27 @@ def _facts(doc: PlanDocument, said: Summary) -> Iterator[tuple[str, RenderableTy
     if len(said.undecided) > 0:
         yield "undecided", _reasons(doc.sums.undecided, said.undecided, "yellow")
         yield "", Text(f"fullcount show {said.plan_id} --undecided", style=FAINT)
+    if len(said.steps) > 0:
+        yield "steps", flow(said.steps)
     yield "kept", _reasons(doc.sums.kept, said.kept)
+    if len(said.waiting) > 0:
+        yield "waiting", Text(f"{fmt.count(len(said.waiting))}, the first until {said.waiting[0].until}")
+        yield "", Text(f"fullcount show {said.plan_id} --waiting", style=FAINT)
+    if said.clocks is not None:
+        yield "clocks", Text(said.clocks)
     if len(said.protections) > 0:
         yield "protected", flow(f"{each.kept} by {each.name}" for each in said.protections)
+    yield from _by_others(doc, said)
+    for names in said.struck:
+        yield "struck", Text(names)
+    for each in said.expected:
+        yield "expected", Text(f"{each.clause}, {each.found}: {each.because}")
+    for note in said.notes:
+        yield "note", Text(note, style="yellow")
+
+
+def _by_others(doc: PlanDocument, said: Summary) -> Iterator[tuple[str, RenderableType]]:
+    """What other objects and lists made of the selection."""
     for floor in said.floors:
         yield "floor", Text(f"{floor.clause}: {floor.what}")
         yield "", flow(_group(group) for group in floor.groups[:GROUPS])
@@ -96,12 +123,6 @@ def _facts(doc: PlanDocument, said: Summary) -> Iterator[tuple[str, RenderableTy
         yield "picked", Text(f"{plain(pick.clause)}: {fmt.count(pick.passed_over)} passed over{open_}")
     for use in doc.lists:
         yield "list", Text(plain(in_words(use)))
-    for names in said.struck:
-        yield "struck", Text(names)
-    for each in said.expected:
-        yield "expected", Text(f"{each.clause}, {each.found}: {each.because}")
-    for note in said.notes:
-        yield "note", Text(note, style="yellow")
 
 
 def _group(group: tuple[str, str, str, str]) -> str:

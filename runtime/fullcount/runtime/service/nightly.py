@@ -81,6 +81,7 @@ class NightlyService:
         self._alarm = Alarm()
         self._working: dict[str, asyncio.Task[str]] = {}
         self._planning: set[asyncio.Task[PlanEnd]] = set()
+        self._telling: asyncio.Task[object] | None = None
         self._gone_on: set[str] = set()
         """The paused runs that this service went on with: each once, whatever came of it."""
         self._stop = StopSignal()
@@ -104,6 +105,8 @@ class NightlyService:
         if self._working:
             self._log.info("waiting for what is under way", slots=len(self._working))
             await asyncio.wait(self._working.values())
+        if self._telling is not None:
+            await asyncio.wait({self._telling})
         self._log.info("stopped")
 
     async def _woken(self) -> None:
@@ -134,6 +137,9 @@ class NightlyService:
                 self._alarm.at(f"next:{name}", fire, self._woken)
         for paused in self._store.paused():
             self._go_on(paused, now)
+        if self._telling is None or self._telling.done():
+            # what could not be sent at the end of its run, or is to be tried again by now
+            self._telling = asyncio.create_task(self._engine.tell())
 
     def _go_on(self, paused: Paused, now: datetime) -> None:
         """Go on with an apply that is paused, if its time has come; else be woken then."""

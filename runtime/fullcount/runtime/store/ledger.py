@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.journal.entry import canonical_text
 from fullcount.runtime.plan.digest import sha256_text
-from fullcount.runtime.store import applying, plans, rounds, runs, tables
+from fullcount.runtime.store import applying, plans, rounds, runs, steps, tables
 from fullcount.runtime.store.errors import IdempotencyMismatch, LedgerRefused, PlanRefused, StoreError
 from fullcount.runtime.store.ledger_rows import (
     idempotency_key,
@@ -49,6 +49,10 @@ def record_intents(
     plan = applying.require_ready(tx, plan_id, run_id, fence, kind)
     stored = stored_acts(tx.session, plan.plan_id, keys, kind)
     round_of = _rounds_for(tx, plan, keys, kind)
+    step_of = steps.step_of(tx.session, plan.plan_id, keys)
+    new = [key for key in keys if key not in stored]
+    for key, why in steps.in_the_way(tx.session, plan, new, kind, tx.now).items():
+        raise LedgerRefused("FC729", f"{named(key)}: {why}", help="plan again: the new plan has the step that is due")
     rows: list[dict[str, Any]] = []
     for key, intent in zip(keys, intents, strict=True):
         parameters = canonical_text(dict(intent.parameters))
@@ -64,10 +68,13 @@ def record_intents(
                 "plan_id": plan.plan_id,
                 "object_key": key,
                 "kind": kind.value,
+                "step": step_of[key],
                 "operation": intent.operation,
                 "parameters": parameters,
                 "parameters_sha256": sha256,
-                "idempotency_key": idempotency_key(_key(round_), intent.object_key, intent.operation, kind),
+                "idempotency_key": idempotency_key(
+                    _key(round_), intent.object_key, intent.operation, kind, step_of[key]
+                ),
                 "round_id": round_.round_id,
                 "intent_run_id": run_id,
                 "intent_at": tx.now,
@@ -125,6 +132,7 @@ def record_outcomes(
         written = [(row["act_id"], row["object_key"], row) for row in fresh]
         written += [(row["b_act"], key_of[row["b_act"]], row) for row in changed]
         tx.record(outcomes_payload(plan.plan_id, kind, written), run_id=run_id)
+        steps.moved(tx, plan, run_id, kind, {key: row["outcome"] for _, key, row in written})
     stored = stored_acts(tx.session, plan.plan_id, keys, kind)
     return tuple(to_entry(stored[key]) for key in keys)
 

@@ -22,11 +22,15 @@ from fullcount.runtime.store.views import ActKind, Fence, LedgerEntry, OutcomeEn
 _DETAIL_LENGTH = 4_000
 
 
-def idempotency_key(approval_key: bytes, object_key: Sequence[Any], operation: str, kind: ActKind) -> str:
-    """Return the key that every retry of this act carries: HMAC of the approval's key over object and operation."""
+def idempotency_key(
+    approval_key: bytes, object_key: Sequence[Any], operation: str, kind: ActKind, step: str | None = None
+) -> str:
+    """Return the key that every retry of this act carries: HMAC of the approval's key over object, operation, step."""
     parts: list[Any] = [list(object_key), operation]
     if kind is ActKind.UNDO:
         parts.append(kind.value)
+    if step is not None:
+        parts.append({"step": step})
     return hmac.new(approval_key, canonical_bytes(parts), hashlib.sha256).hexdigest()
 
 
@@ -70,6 +74,7 @@ def intents_payload(plan_id: str, kind: ActKind, fence: Fence, rows: Sequence[Ma
                 parameters=parse_canonical(row["parameters"]),
                 idempotency_key=row["idempotency_key"],
                 round_id=row["round_id"],
+                step=row["step"],
             )
             for row in rows
         ),
@@ -112,6 +117,7 @@ def to_entry(act: tables.Act, *, fresh: bool = False) -> LedgerEntry:
         before={} if act.before is None else parse_canonical(act.before),
         outcome_at=None if act.outcome_at is None else from_micros(act.outcome_at),
         fresh=fresh,
+        step=act.step,
     )
 
 

@@ -16,7 +16,7 @@ from fullcount.runtime.journal.entry import canonical_text, parse_canonical
 from fullcount.runtime.journal.payloads import Planned
 from fullcount.runtime.plan.digest import SHORTEST, check_document, digest_begins, sha256_text, short_digest
 from fullcount.runtime.plan.document import PlanDocument
-from fullcount.runtime.store import runs, tables
+from fullcount.runtime.store import runs, steps, tables
 from fullcount.runtime.store.errors import (
     ApprovalRefused,
     PlanCorrupt,
@@ -76,9 +76,13 @@ def save(tx: Transaction, document: PlanDocument) -> StoredPlan:
         tx.session.execute(
             update(tables.Plan).where(tables.Plan.plan_id.in_(older)).values(superseded_by=document.plan_id)
         )
-    keys = [{"plan_id": document.plan_id, "object_key": canonical_text(row.key)} for row in document.rows]
+    keys = [
+        {"plan_id": document.plan_id, "object_key": canonical_text(row.key)} | steps.listed(row.step, row.incarnation)
+        for row in document.rows
+    ]
     if keys:
         tx.session.execute(insert(tables.PlanObject), keys)
+    steps.seen(tx, document)
     plan = get(tx.session, document.plan_id)
     return _stored(plan, checked, state_of(tx.session, plan, tx.now))
 

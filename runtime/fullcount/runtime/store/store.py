@@ -19,10 +19,11 @@ from sqlalchemy.orm import Session
 
 from fullcount.runtime.approve.identity import Person
 from fullcount.runtime.connectors.base import Outcome
+from fullcount.runtime.events import Notice
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.journal.append import locked_head, read_head
-from fullcount.runtime.journal.entry import Head
+from fullcount.runtime.journal.entry import Head, canonical_text
 from fullcount.runtime.journal.payloads import AutomaticRule, QuorumRule
 from fullcount.runtime.plan.document import CertificateDoc, PlanDocument
 from fullcount.runtime.store import (
@@ -36,8 +37,10 @@ from fullcount.runtime.store import (
     rounds,
     runs,
     slots,
+    steps,
     strikes,
 )
+from fullcount.runtime.store import notices as outbox
 from fullcount.runtime.store.engine import make_engine, writer
 from fullcount.runtime.store.errors import StoreUnavailable
 from fullcount.runtime.store.instants import from_micros, system_micros, to_micros
@@ -50,6 +53,8 @@ from fullcount.runtime.store.views import (
     Fence,
     Intent,
     LedgerEntry,
+    NoticeRow,
+    NoticeState,
     OutcomeEntry,
     Paused,
     PlanBrief,
@@ -57,6 +62,8 @@ from fullcount.runtime.store.views import (
     RunKind,
     RunRow,
     SlotRow,
+    StepCount,
+    StepRow,
     StoredCertificate,
     StoredPlan,
 )
@@ -175,10 +182,17 @@ class Store:
         with self.writing() as tx:
             return runs.begin(tx, workflow, RunKind(kind), by, plan_id, slot_id)
 
-    def finish_run(self, run_id: str, state: str, ended: Exit, summary: Mapping[str, Any]) -> None:
-        """Record how a run ended. Raises `StoreError` when it is unknown or has ended before."""
+    def finish_run(
+        self, run_id: str, state: str, ended: Exit, summary: Mapping[str, Any], notices: Sequence[Notice] = ()
+    ) -> None:
+        """Record how a run ended, and with it who is to be told.
+
+        Raises `StoreError` when it is unknown or has ended before.
+        """
         with self.writing() as tx:
+            workflow = runs.running(tx.session, run_id).workflow
             runs.finish(tx, run_id, state, ended, summary)
+            outbox.queue(tx, run_id, workflow, notices)
 
     def runs(self, limit: int = 20, *, workflow: str | None = None) -> tuple[RunRow, ...]:
         """Return the latest runs, newest first."""
@@ -189,6 +203,31 @@ class Store:
         """Return a run by its id, or by a beginning of it that no other run shares; None when there is none such."""
         with self.reading() as session:
             return runs.find(session, run_id)
+
+    # -- notices ------------------------------------------------------------------------------------------------------
+
+    def notices(self, run_id: str) -> tuple[NoticeRow, ...]:
+        """Return what is told of a run, and what came of it."""
+        with self.reading() as session:
+            return outbox.of_run(session, run_id)
+
+    def latest_notices(self, limit: int = 20, *, workflow: str | None = None) -> tuple[NoticeRow, ...]:
+        """Return what is told of the latest runs, oldest first."""
+        with self.reading() as session:
+            return outbox.of_runs(session, limit, workflow)
+
+    def take_notice(self) -> NoticeRow | None:
+        """Take the oldest notice that is due, to be sent by the caller alone; None when there is none."""
+        with self.reading() as session:
+            if not outbox.is_due(session, self._now(session)):
+                return None
+        with self.writing() as tx:
+            return outbox.take(tx)
+
+    def end_notice(self, notice_id: str, state: NoticeState, detail: str = "") -> NoticeRow:
+        """Record what came of a notice that was taken; one that failed is tried again, as often as it may be."""
+        with self.writing() as tx:
+            return outbox.ended(tx, notice_id, state, detail)
 
     # -- evidence -----------------------------------------------------------------------------------------------------
 
@@ -344,6 +383,23 @@ class Store:
         """Return the canary of a plan (its full id); None while its wait has not begun."""
         with self.reading() as session:
             return canaries.find(session, plan_id)
+
+    def steps(self, workflow: str, proposal: str) -> tuple[StepRow, ...]:
+        """Return the clocks of a graduated act that have not ended."""
+        with self.reading() as session:
+            return steps.running(session, workflow, proposal)
+
+    def step_counts(self, workflow: str | None = None) -> tuple[StepCount, ...]:
+        """Return how many objects stand at which step of a graduated act."""
+        with self.reading() as session:
+            return steps.counts(session, workflow)
+
+    def step_in_the_way(self, plan_id: str, object_key: tuple[Any, ...], *, kind: ActKind = ActKind.ACT) -> str | None:
+        """Return why the step that a plan (its full id) lists for an object may not be taken now; None: it may."""
+        key = canonical_text(list(object_key))
+        with self.reading() as session:
+            plan = plans.get(session, plan_id)
+            return steps.in_the_way(session, plan, [key], kind, self._now(session)).get(key)
 
     def paused(self, plan_id: str | None = None) -> tuple[Paused, ...]:
         """Return the plans that stand and whose latest apply is only paused, or the one that is named, newest first."""

@@ -165,6 +165,36 @@ class PlanObject(Base):
     plan_id: Mapped[str] = mapped_column(ForeignKey("plans.plan_id"), primary_key=True)
     object_key: Mapped[str] = mapped_column(Text, primary_key=True)
     """Canonical JSON of the key's parts."""
+    step: Mapped[str | None] = mapped_column(NAME)
+    """In a graduated act: the step that is due, or `release`. Triggers refuse to change this and what follows."""
+    incarnation: Mapped[str | None] = mapped_column(Text)
+    before_step: Mapped[str | None] = mapped_column(NAME)
+    """The step that was done last; None: none was."""
+    since_at: Mapped[int | None] = mapped_column(BigInteger)
+    """When that was, or when the object was first selected; None: no clock runs for it."""
+    due_at: Mapped[int | None] = mapped_column(BigInteger)
+
+
+class StepState(Base):
+    """Where an object stands in a graduated act. Its next life overwrites an ended one; the journal has them all."""
+
+    __tablename__ = "step_states"
+    __table_args__ = (_one_of("state", "open", "lapsed", "ended"),)
+
+    workflow: Mapped[str] = mapped_column(NAME, primary_key=True)
+    proposal: Mapped[str] = mapped_column(NAME, primary_key=True)
+    object_key: Mapped[str] = mapped_column(Text, primary_key=True)
+    incarnation: Mapped[str] = mapped_column(Text)
+    state: Mapped[str] = mapped_column(String(16))
+    """`lapsed`: it no longer qualified, and was not released yet."""
+    step: Mapped[str | None] = mapped_column(NAME)
+    """The step that was done last; None: it was selected, and waits for the first."""
+    since_at: Mapped[int] = mapped_column(BigInteger)
+    """When that was, by the store's time: the clock of the next step."""
+    plan_id: Mapped[str] = mapped_column(ForeignKey("plans.plan_id"))
+    """The plan under which it came to stand there."""
+    changed_at: Mapped[int] = mapped_column(BigInteger)
+    ended_because: Mapped[str | None] = mapped_column(Text)
 
 
 class ApprovalRound(Base):
@@ -225,6 +255,7 @@ class Act(Base):
     plan_id: Mapped[str] = mapped_column(ForeignKey("plans.plan_id"))
     object_key: Mapped[str] = mapped_column(Text)
     kind: Mapped[str] = mapped_column(String(8))
+    step: Mapped[str | None] = mapped_column(NAME)
     operation: Mapped[str | None] = mapped_column(NAME)
     parameters: Mapped[str | None] = mapped_column(Text)
     parameters_sha256: Mapped[str | None] = mapped_column(HASH)
@@ -252,6 +283,33 @@ class Canary(Base):
     waits_from: Mapped[int] = mapped_column(BigInteger)
     waits_until: Mapped[int] = mapped_column(BigInteger)
     passed_at: Mapped[int | None] = mapped_column(BigInteger)
+
+
+class Notice(Base):
+    """What somebody is told of the end of a run, kept with it. Triggers refuse to change all but what came of it."""
+
+    __tablename__ = "notices"
+    __table_args__ = (
+        UniqueConstraint("run_id", "event", "target"),
+        _one_of("state", "pending", "sending", "delivered", "failed", "unknown"),
+        Index(None, "state"),
+    )
+
+    notice_id: Mapped[str] = mapped_column(ULID, primary_key=True)
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.run_id"))
+    workflow: Mapped[str] = mapped_column(NAME)
+    event: Mapped[str] = mapped_column(String(16))
+    target: Mapped[str] = mapped_column(NAME)
+    title: Mapped[str] = mapped_column(Text)
+    body: Mapped[str] = mapped_column(Text)
+    sha256: Mapped[str] = mapped_column(HASH)
+    state: Mapped[str] = mapped_column(String(16))
+    attempts: Mapped[int] = mapped_column(Integer)
+    next_at: Mapped[int | None] = mapped_column(BigInteger)
+    """When it is tried (again); while it is being sent, from when on whoever sends it is taken for dead."""
+    detail: Mapped[str] = mapped_column(Text)
+    queued_at: Mapped[int] = mapped_column(BigInteger)
+    changed_at: Mapped[int] = mapped_column(BigInteger)
 
 
 class Lease(Base):

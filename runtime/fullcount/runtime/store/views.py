@@ -183,6 +183,7 @@ class LedgerEntry:
     before: Mapping[str, Any]
     outcome_at: datetime | None
     fresh: bool = False
+    step: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,6 +195,73 @@ class CanaryRow:
     waits_from: datetime
     waits_until: datetime
     passed_at: datetime | None
+
+
+class StepStanding(StrEnum):
+    """Where an object stands in a graduated act."""
+
+    OPEN = "open"
+    LAPSED = "lapsed"
+    """It no longer qualified, and was not released yet."""
+    ENDED = "ended"
+
+
+@dataclass(frozen=True, slots=True)
+class StepRow:
+    """The clock of one object in a graduated act.
+
+    `step` was done last, at `since`; None: it was first selected then, and waits for the first step.
+    """
+
+    object_key: tuple[Any, ...]
+    incarnation: str
+    standing: StepStanding
+    step: str | None
+    since: datetime
+    plan_id: str
+    ended_because: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StepCount:
+    """How many objects of a proposal stand at a step, and since when the first of them does."""
+
+    workflow: str
+    proposal: str
+    step: str | None
+    standing: StepStanding
+    objects: int
+    first_since: datetime
+
+
+class NoticeState(StrEnum):
+    """What came of a notice."""
+
+    PENDING = "pending"
+    SENDING = "sending"
+    DELIVERED = "delivered"
+    FAILED = "failed"
+    """It was surely not taken, and is not tried again."""
+    UNKNOWN = "unknown"
+    """The answer was lost: it may have been taken, so it is not sent a second time."""
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeRow:
+    """What somebody is told of the end of a run, and what came of it."""
+
+    notice_id: str
+    run_id: str
+    workflow: str
+    event: str
+    target: str
+    title: str
+    body: Mapping[str, Any]
+    state: NoticeState
+    attempts: int
+    next_at: datetime | None
+    detail: str
+    queued_at: datetime
 
 
 @dataclass(frozen=True, slots=True)

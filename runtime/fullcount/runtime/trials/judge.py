@@ -102,7 +102,8 @@ class _Judge:
             return []
         why = tuple(
             dict.fromkeys(
-                f"{finding.code}  {plain(finding.message)}" + (f" ({plain(finding.detail)})" if finding.detail else "")
+                f"{finding.code}  {plain(finding.message)}"
+                + (f" ({plain(finding.detail)})" if finding.detail not in ("", finding.message) else "")
                 for finding in self._came.refusals
             )
         )

@@ -17,7 +17,7 @@ from typing import Final, Self
 from fullcount.compiler import program
 from fullcount.compiler.claims import Consistency
 from fullcount.compiler.lower.world import Bindings
-from fullcount.compiler.trials.model import Trial
+from fullcount.compiler.trials.model import Refused, Trial
 from fullcount.compiler.values import Value
 from fullcount.dsl.source import Source
 from fullcount.runtime.act.context import ApplyReport
@@ -37,6 +37,9 @@ from fullcount.runtime.trials.source import END
 from fullcount.runtime.trials.workspace import PLANNER, TrialWorkspace
 from fullcount.runtime.trials.world import TrialClock, World
 from fullcount.runtime.workspace import Workspace
+
+OF_A_POPULATION: Final = frozenset({"FC790", "FC791", "FC792"})
+"""What is asked of everything that was read; of the few rows of a test only where it expects to be refused for it."""
 
 _PAUSES: Final = 100
 """How often an act that is paused by its canary is gone on with, at most."""
@@ -162,7 +165,15 @@ class _Run:
         return self.came
 
     async def _plan(self) -> None:
-        request = PlanRequest(self.workflow, self.came.proposal, self.params, PLANNER, sources=self.sources)
+        expected = {code for each in self.trial.expects if isinstance(each, Refused) for code in each.codes}
+        request = PlanRequest(
+            self.workflow,
+            self.came.proposal,
+            self.params,
+            PLANNER,
+            sources=self.sources,
+            sample=expected.isdisjoint(OF_A_POPULATION),
+        )
         end: PlanEnd = await self.engine.plan(request)
         document = None if end.plan is None else end.plan.document
         self.came = replace(self.came, envelopes=end.envelopes, planned=document)

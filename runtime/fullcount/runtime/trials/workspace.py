@@ -20,6 +20,7 @@ from fullcount.runtime.trials.world import World
 from fullcount.runtime.workspace import Workspace
 from fullcount.runtime.workspace.exemptions import Exemption
 from fullcount.runtime.workspace.freezes import Freeze
+from fullcount.runtime.workspace.notifiers import MailConfig, WebhookConfig
 from fullcount.runtime.workspace.protections import ProtectionFiles
 
 PLANNER = Person(900_000_000, "the one who plans in a test")
@@ -85,6 +86,11 @@ class TrialWorkspace(Workspace):
     def freezes(self) -> tuple[Freeze, ...]:
         """None: a test goes by its own clock."""
         return ()
+
+    @property
+    def notifiers(self) -> Mapping[str, MailConfig | WebhookConfig]:
+        """None: a test tells nobody."""
+        return {}
 
     def exemptions(self, list_name: str) -> tuple[Exemption, ...]:
         """Return the entries that the test gives."""

@@ -108,11 +108,15 @@ class Rule:
         return (self.scope, self.where, *self.protections, *self.excepts, *floors, *given)
 
 
-def rule_of(workflow: program.Workflow, proposal: program.Proposal) -> Rule:
-    """Return what decides about the objects of a proposal."""
+def rule_of(workflow: program.Workflow, proposal: program.Proposal, step: str | None = None) -> Rule:
+    """Return what decides about the objects of a proposal; `step`: the one that is due for the object in question.
+
+    In a graduated act, which value the act needs depends on the step; without one it needs none.
+    """
     scope = workflow.inventories[proposal.inventory].scope
     act = next((act for act in workflow.acts if act.proposal == proposal.name), None)
-    given = () if act is None else tuple(act.call.arguments.items())
+    call = None if act is None else act.calls.get(step)
+    given = () if call is None else tuple(call.arguments.items())
     return Rule(
         inventory=proposal.inventory,
         row=proposal.row,

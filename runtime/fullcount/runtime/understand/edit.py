@@ -32,7 +32,8 @@ _CASES: Final = 6
 
 _UNDERSTOOD: Final[Mapping[type[Any], frozenset[str]]] = {
     program.Workflow: frozenset(
-        {"name", "describe", "owner", "schedule", "params", "inventories", "verifies", "proposals", "approvals", "acts"}
+        {"name", "describe", "owner", "schedule", "params", "inventories", "verifies", "proposals", "approvals", "acts",
+         "notifies"}
     ),
     program.Proposal: frozenset(
         {
@@ -118,8 +119,13 @@ class Side:
     def arguments(self) -> list[ir.Expr]:
         """Return what the act needs a value of."""
         act = next((act for act in self.workflow.acts if act.proposal == self.proposal.name), None)
-        given = () if act is None else act.call.arguments.values()
+        given = [] if act is None else [value for call in act.calls.values() for value in call.arguments.values()]
         return [normal(e, {self.proposal.row: ir.SELF}) for e in given if not facts.is_constant(e)]
+
+    def steps(self) -> tuple[tuple[str, int], ...]:
+        """Return the steps of a graduated act with their clocks: they decide which objects are due."""
+        act = next((act for act in self.workflow.acts if act.proposal == self.proposal.name), None)
+        return () if act is None else tuple((step.label, step.after) for step in act.steps)
 
     def read(self) -> tuple[str, ...]:
         """Return the inventories that decide, its own first."""
@@ -159,6 +165,8 @@ def obstacles(wide: Side, narrow: Side, called: str) -> Iterator[str]:
     yield from _floors(wide, narrow)
     yield from _picks(wide, narrow, called)
     yield from _limits(wide.proposal.limit, narrow.proposal.limit)
+    if wide.steps() != narrow.steps():
+        yield "the steps of the act differ, and with them which objects are due"
     yield from _assumed(wide, narrow)
     for name in wide.read():
         yield from _verified(name, wide.workflow, narrow.workflow)

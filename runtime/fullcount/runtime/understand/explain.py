@@ -15,6 +15,7 @@ from typing import Any
 from fullcount.compiler import program
 from fullcount.compiler.document import workflow_from_document
 from fullcount.compiler.values import Row, Value
+from fullcount.runtime import format as fmt
 from fullcount.runtime.collect.snapshots import SnapshotStore
 from fullcount.runtime.plan.document import KeptGroup, PlanDocument
 from fullcount.runtime.plan.exempt import Holding, exemptions_of
@@ -60,9 +61,9 @@ def explain(document: PlanDocument, snapshots: SnapshotStore, text: str, lists: 
     held = held_of_plan(document, snapshots)
     key = parse_key(text, inventory)
     row = find_object(held, inventory, key)
-    rule = rule_of(workflow, proposal)
-    around = surroundings(held, workflow, rule.expressions)
     written = written_key(text, inventory)
+    rule = rule_of(workflow, proposal, _due_step(document, written))
+    around = surroundings(held, workflow, rule.expressions)
     entries, notes = _entries(workflow, proposal, document, key, lists)
     ranks = len(proposal.picks) > 0
     decision, reasons = agreed(document, written, decide(rule, row, around), entries, ranks=ranks)
@@ -75,7 +76,7 @@ def explain(document: PlanDocument, snapshots: SnapshotStore, text: str, lists: 
         reasons=reasons,
         # what a pick would take of other objects is not worked out, so nothing is said of what would select this one
         flips=() if ranks else flips(rule, row, decision, around),
-        notes=(*notes, *_changed_lists(decision, entries)),
+        notes=(*_step_notes(document, written), *notes, *_changed_lists(decision, entries)),
     )
 
 
@@ -93,6 +94,10 @@ def agreed(
     it was made without the picks of the proposal as well, which only the plan knows.
     """
     planned, words = planned_verdict(document, key)
+    if document.steps is not None and decision.verdict is Verdict.CANDIDATE and planned is not Verdict.CANDIDATE:
+        by_clock = _by_clock(document, key, decision, planned, words)
+        if by_clock is not None:
+            return by_clock
     listed_verdict, listed_because = verdict_of(replace(decision.parts, listed=True))
     if planned is decision.verdict:
         if listed_because is Because.LISTED and planned is Verdict.KEPT and len(entries) > 0:
@@ -113,14 +118,52 @@ def agreed(
     raise ContradictionError(planned, decision.verdict)
 
 
+def _due_step(document: PlanDocument, key: tuple[Any, ...]) -> str | None:
+    """Return the step whose call a plan lists for an object, or would have listed had there been one."""
+    steps = (row.step for row in document.rows if row.key == key and row.step is not None)
+    due = next((step.label for step in steps if step.label != program.RELEASE), None)
+    return due or next((row.step for row in document.undecided if row.key == key), None)
+
+
+def _by_clock(
+    document: PlanDocument, key: tuple[Any, ...], decision: Decision, planned: Verdict, words: tuple[str, ...]
+) -> tuple[Decision, tuple[str, ...]] | None:
+    """Return the decision over a selected object that a graduated act does not act on tonight; None: it is another."""
+    if planned is Verdict.UNDECIDED:
+        return replace(decision, verdict=Verdict.UNDECIDED, because=Because.NO_CALL), words
+    kept = replace(decision, verdict=Verdict.KEPT, because=Because.OTHERWISE)
+    if any(row.key == key for row in document.rows):
+        return kept, _step_notes(document, key)  # what keeps it is why it is let go: a list, for one
+    if document.steps is not None and any(row.key == key for row in document.steps.waiting):
+        return kept, tuple(r for r in _possible_reasons(document.kept, key) if not r.startswith(_OWN_REASONS))
+    return None
+
+
 def planned_verdict(document: PlanDocument, key: tuple[Any, ...]) -> tuple[Verdict, tuple[str, ...]]:
     """Return what the plan holds of an object of its inventory, and its words where it has any."""
-    if any(row.key == key for row in document.rows):
-        return Verdict.CANDIDATE, ()
+    for listed in document.rows:
+        if listed.key == key:
+            released = listed.step is not None and listed.step.label == program.RELEASE
+            return (Verdict.KEPT if released else Verdict.CANDIDATE), ()
     for row in document.undecided:
         if row.key == key:
             return Verdict.UNDECIDED, row.missing
     return Verdict.KEPT, ()
+
+
+def _step_notes(document: PlanDocument, key: tuple[Any, ...]) -> tuple[str, ...]:
+    """Return what a graduated act does to the object, or when it will."""
+    for row in document.rows:
+        if row.key == key and row.step is not None:
+            last = "" if row.step.before is None else f", after step `{row.step.before}`"
+            if row.step.label == program.RELEASE:
+                return (f"it no longer qualifies, and is released{last}",)
+            return (f"step `{row.step.label}` is due{last}",)
+    for waits in () if document.steps is None else document.steps.waiting:
+        if waits.key == key:
+            until = "" if waits.step.due is None else f" until {fmt.moment(waits.step.due)}"
+            return (f"it waits for step `{waits.step.label}`{until}",)
+    return ()
 
 
 def _listed(decision: Decision) -> Decision:

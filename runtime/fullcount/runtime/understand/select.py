@@ -143,7 +143,8 @@ def _rows(
     inventory = workflow.inventories[proposal.inventory]
     shown = [(each.label, each.value.type, compile_value(each.value, bindings)) for each in proposal.show]
     act = next((act for act in workflow.acts if act.proposal == proposal.name), None)
-    arguments = {} if act is None else {n: compile_value(e, bindings) for n, e in act.call.arguments.items()}
+    call = None if act is None else act.call  # which step of a graduated act is due is not a matter of the rule
+    arguments = {} if call is None else {n: compile_value(e, bindings) for n, e in call.arguments.items()}
     rows: list[SelectedRow] = []
     without_call: list[UndecidedRow] = []
     for item in candidates:

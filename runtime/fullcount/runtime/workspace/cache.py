@@ -90,5 +90,5 @@ def _modules(folder: str | Path) -> Iterator[os.DirEntry[str]]:
     for entry in os.scandir(folder):
         if entry.is_dir():
             yield from _modules(entry.path)
-        elif entry.name.endswith(".py"):
+        elif entry.name.endswith((".py", ".toml")):  # shipped dialects are code in another form
             yield entry

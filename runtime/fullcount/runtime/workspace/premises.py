@@ -1,8 +1,9 @@
 """What compiling takes from a workspace: where it is, what its sources declare, and its protections.
 
-A catalogue follows from the bytes of `fullcount.toml` and from our own code alone. So once a file was found right, its
-catalogue is kept in the user's cache under the digest of both, and the next `check` of the same bytes need not check
-them again. Whatever goes on to a source (plan, apply, serve) loads the `Workspace` itself and never reads that cache.
+Where no source takes rules from elsewhere, a catalogue follows from the bytes of `fullcount.toml` and from our own code
+alone. So once such a file was found right, its catalogue is kept in the user's cache under the digest of both, and the
+next `check` of the same bytes need not check them again. Whatever goes on to a source (plan, apply, serve) loads the
+`Workspace` itself and never reads that cache.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ class Premises:
         from fullcount.runtime.workspace.workspace import Workspace
 
         workspace = Workspace.parse(path, content, start)
-        if workspace.is_our_own:
+        if workspace.follows_from_its_bytes:
             # who is behind a name is this system's business, and may be another tomorrow: names are kept as written
             nobody = replace(workspace.catalog(), members={})
             cache.put(content, {"catalog": catalog_to_document(nobody), "roles": workspace.written_roles})

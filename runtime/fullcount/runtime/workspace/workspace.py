@@ -13,13 +13,14 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from fullcount.compiler.catalog import StaticCatalog
-from fullcount.runtime.connectors.base import Connector
+from fullcount.runtime.connectors.base import Connector, RestsOnFiles
 from fullcount.runtime.connectors.registry import UnknownConnectorError, connector_named, is_built_in
 from fullcount.runtime.workspace.errors import SettingError, WorkspaceError, did_you_mean
 from fullcount.runtime.workspace.exemption_tables import ExemptionTable, check_table
 from fullcount.runtime.workspace.exemptions import Exemption, read_exemptions
 from fullcount.runtime.workspace.freezes import Freeze, FreezeEntry, FreezeFile
 from fullcount.runtime.workspace.ids import with_ids
+from fullcount.runtime.workspace.notifiers import MailConfig, NotifierConfig, WebhookConfig
 from fullcount.runtime.workspace.people import People
 from fullcount.runtime.workspace.policy import Policy, PolicyFile
 from fullcount.runtime.workspace.premises import FILE_NAME, Premises, find, read
@@ -42,6 +43,7 @@ def _a_member(member: str) -> str:
 
 _Member = Annotated[str, AfterValidator(_a_member)]
 _Word = Annotated[str, StringConstraints(pattern=_WORD)]
+_Notifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$")]
 _Name = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 
 
@@ -63,6 +65,7 @@ class _File(BaseModel):
     freeze: list[FreezeEntry] = []
     policy: Policy = Policy()
     ids: dict[str, str] = {}
+    notify: dict[_Notifier, NotifierConfig] = {}
 
 
 class _RolesOnly(BaseModel):
@@ -88,8 +91,10 @@ class Workspace(Premises):
         lists: Mapping[str, Path | ExemptionTable],
     ) -> None:
         resources = {name: connector.resources(name, config) for name, (connector, config) in sources.items()}
-        allowed, people = file.policy.automatic_approval, People(file.roles)
-        declared = StaticCatalog(resources, tuple(lists), tuple(file.roles), automatic=allowed, members=people)
+        allowed, people, told = file.policy.automatic_approval, People(file.roles), tuple(file.notify)
+        declared = StaticCatalog(
+            resources, tuple(lists), tuple(file.roles), automatic=allowed, members=people, notifier_names=told
+        )
         super().__init__(root, seen_from, with_ids(declared, file.ids, FILE_NAME))
         self._file = file
         self._sources = sources
@@ -123,9 +128,16 @@ class Workspace(Premises):
         return workspace
 
     @property
-    def is_our_own(self) -> bool:
-        """Whether every source is read by a connector that comes with Fullcount."""
-        return all(is_built_in(table["connector"]) for table in self._file.sources.values())
+    def follows_from_its_bytes(self) -> bool:
+        """Whether the catalogue follows from the bytes of `fullcount.toml` and our own code, and from nothing else.
+
+        It does not where a source is read by a connector of others, or one that takes rules from further files.
+        """
+        ours = all(is_built_in(table["connector"]) for table in self._file.sources.values())
+        return ours and not any(
+            isinstance(connector, RestsOnFiles) and connector.rests_on(config) is not None
+            for connector, config in self._sources.values()
+        )
 
     @property
     def written_roles(self) -> Mapping[str, list[str]]:
@@ -191,6 +203,11 @@ class Workspace(Premises):
     def freezes(self) -> tuple[Freeze, ...]:
         """Read the freezes anew. Raises `WorkspaceError`: freezes that can't be read are never none."""
         return self._freezes.current()
+
+    @property
+    def notifiers(self) -> Mapping[str, MailConfig | WebhookConfig]:
+        """Who can be told, and by which way."""
+        return MappingProxyType(self._file.notify)
 
     def exemptions(self, list_name: str) -> tuple[Exemption, ...]:
         """Read a list in a file anew. Raises `WorkspaceError` FC609: one that can't be read is never an empty one."""

@@ -10,7 +10,7 @@ from fullcount.compiler.catalog import Effect, Operation, Parameter, Resource, V
 from fullcount.runtime.connectors.base import SourceActor, SourceReader
 from fullcount.runtime.connectors.http.config import HttpConfig, HttpOperation, HttpResource
 from fullcount.runtime.connectors.http.forms import Dialect
-from fullcount.runtime.connectors.http.speaking import declared_consistency, spoken
+from fullcount.runtime.connectors.http.speaking import declared_consistency, fingerprint, spoken
 
 
 class HttpConnector:
@@ -36,6 +36,11 @@ class HttpConnector:
         settings = _settings(config)
         dialect = spoken(settings)
         return {name: _resource(source, name, dialect, each) for name, each in settings.resources.items()}
+
+    def rests_on(self, config: BaseModel) -> str | None:
+        """See `RestsOnFiles.rests_on`: a dialect of one's own. A shipped one is part of the version of Fullcount."""
+        settings = _settings(config)
+        return None if settings.dialect_file is None else fingerprint(spoken(settings))
 
     async def open_reader(self, source: str, config: BaseModel) -> SourceReader:
         """See `Connector.open_reader`. Raises `WorkspaceError` FC605 for a secret that is not there."""

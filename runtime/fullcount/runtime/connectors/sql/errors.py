@@ -47,7 +47,6 @@ def reason_of_state(state: str) -> Reason:
 _LOGIN_REFUSED = ("authentication failed", "no pg_hba.conf entry", "no password supplied", "is not permitted to log in")
 """Refused log-ins reach the client without a SQLSTATE, as text of the server."""
 
-_SQLITE_BUSY = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _SQLITE_SICK = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
@@ -102,12 +101,6 @@ def _sqlite(error: sqlite3.Error) -> Cause:
     else:
         reason = Reason.SOURCE_UNAVAILABLE
     return Cause(reason, name, text, answered=True)
-
-
-def is_busy(error: DBAPIError) -> bool:
-    """Whether SQLite refused because another connection holds the lock."""
-    full = getattr(error.orig, "sqlite_errorcode", None)
-    return full is not None and full & 0xFF in _SQLITE_BUSY
 
 
 def _postgres(error: DBAPIError) -> Cause:

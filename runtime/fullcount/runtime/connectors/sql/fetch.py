@@ -19,6 +19,8 @@ def fetch_all(connection: Connection, statement: Executable) -> Sequence[tuple[A
     try:
         return _rows(connection, statement)
     except DBAPIError as error:
+        if error.connection_invalidated:
+            raise  # there is no driver's connection any more to ask
         driver: Any = connection.connection.driver_connection
         if connection.dialect.name != "postgresql":
             if not _is_undecodable(error.orig) or driver.text_factory is text_or_bytes:

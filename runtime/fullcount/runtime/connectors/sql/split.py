@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlalchemy import make_url
 
@@ -24,9 +24,11 @@ from fullcount.runtime.connectors.base import (
     Existence,
     Matches,
     Outcome,
+    Page,
     Question,
     Reading,
     Scan,
+    ScanInfo,
     SourceError,
 )
 from fullcount.runtime.connectors.local_user import local_user
@@ -46,6 +48,7 @@ class SplitReader:
         self._source, self._config = source, config
         self._opening = asyncio.Lock()
         self._parts: dict[tuple[str, ...], SqlReader] = {}
+        self._answered: set[tuple[str, ...]] = set()
 
     async def identity(self) -> Mapping[str, str]:
         """See `SourceReader.identity`. The target is the template: which parts were read stands in the envelope."""
@@ -58,7 +61,7 @@ class SplitReader:
         reader = await self.of(part)
         own = replace(question, resource=resource_of_part(question.resource, part), partition={})
         async with reader.scan(own) as scan:
-            yield scan
+            yield _Heard(scan, self._answered, self._named(part))
 
     async def read(self, resource: Resource, key: tuple[Value, ...], fields: Sequence[str]) -> Reading:
         """See `SourceReader.read`."""
@@ -79,13 +82,13 @@ class SplitReader:
         raise SourceError(_no_listing(f"counting {resource.name}"))
 
     async def collateral(self, resource: Resource, operation: str) -> Collateral:
-        """See `ForeseesCollateral.collateral`: what a write sets off in any of the parts that were read so far.
+        """See `ForeseesCollateral.collateral`: what a write sets off in any of the parts that gave rows so far.
 
-        A part that nobody read has no object of a plan in it.
+        A part that gave none has no object of a plan in it, so that it may be one that does not answer.
         """
+        own = resource_of_part(resource, self._config.partitions)
         found = [
-            await reader.collateral(resource_of_part(resource, self._config.partitions), operation)
-            for reader in self._parts.values()
+            await reader.collateral(own, operation) for part, reader in self._parts.items() if part in self._answered
         ]
         return Collateral(
             unknown=tuple(dict.fromkeys(phrase for each in found for phrase in each.unknown)),
@@ -101,12 +104,34 @@ class SplitReader:
 
     async def of(self, part: Mapping[str, str]) -> SqlReader:
         """Return the reader of one part, connected. Raises `SourceError`."""
-        config = of_part(self._config, part)
-        named = tuple(part[name] for name in self._config.partitions)
+        config, named = of_part(self._config, part), self._named(part)
         async with self._opening:
             if named not in self._parts:
                 self._parts[named] = await SqlReader.open(self._source, config)
             return self._parts[named]
+
+    def _named(self, part: Mapping[str, str]) -> tuple[str, ...]:
+        return tuple(part[name] for name in self._config.partitions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """An open read of one part that notes when the part has given its first page. See `Scan`."""
+
+    scan: Scan
+    answered: set[tuple[str, ...]]
+    part: tuple[str, ...]
+
+    @property
+    def info(self) -> ScanInfo:
+        """See `Scan.info`."""
+        return self.scan.info
+
+    async def fetch(self, cursor: str | None) -> Page:
+        """See `Scan.fetch`."""
+        page = await self.scan.fetch(cursor)
+        self.answered.add(self.part)
+        return page
 
 
 class SplitActor:

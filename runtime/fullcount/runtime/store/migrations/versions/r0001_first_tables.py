@@ -7,6 +7,8 @@ from typing import Final
 import sqlalchemy as sa
 from alembic import op
 
+from fullcount.runtime.store.migrations.guards import guard
+
 revision = "0001"
 down_revision = None
 branch_labels = None
@@ -41,18 +43,16 @@ _PLAN: Final = (
 )
 
 _GUARDS: Final[tuple[tuple[str, str, str, str], ...]] = (
-    # name, table, event, when it is refused (`@…`: when one of these columns would change)
+    # name, table, event, when it is refused
     ("journal_no_update", "journal", "UPDATE", "TRUE"),
     ("journal_no_delete", "journal", "DELETE", "TRUE"),
     ("journal_no_gap", "journal", "INSERT", "NEW.seq <> (SELECT coalesce(max(seq), 0) + 1 FROM journal)"),
     ("journal_head_no_delete", "journal_head", "DELETE", "TRUE"),
     ("journal_head_forward", "journal_head", "UPDATE", "NEW.seq <> OLD.seq + 1"),
     ("plans_no_delete", "plans", "DELETE", "TRUE"),
-    ("plans_no_change", "plans", "UPDATE", "@PLAN"),
     ("plan_objects_no_update", "plan_objects", "UPDATE", "TRUE"),
     ("plan_objects_no_delete", "plan_objects", "DELETE", "TRUE"),
     ("acts_no_delete", "acts", "DELETE", "TRUE"),
-    ("acts_no_new_intent", "acts", "UPDATE", "@INTENT"),
     ("acts_no_second_outcome", "acts", "UPDATE", _FINAL),
     ("approval_votes_no_update", "approval_votes", "UPDATE", "TRUE"),
     ("approval_votes_no_delete", "approval_votes", "DELETE", "TRUE"),
@@ -76,7 +76,9 @@ def upgrade() -> None:
     head = sa.table("journal_head", sa.column("id"), sa.column("seq"), sa.column("hash"))
     op.bulk_insert(head, [{"id": 1, "seq": 0, "hash": "sha256:" + "0" * 64}])
     for name, table, event, refused in _GUARDS:
-        _guard(name, table, event, refused)
+        guard(name, table, event, when=refused)
+    guard("plans_no_change", "plans", "UPDATE", columns=_PLAN)
+    guard("acts_no_new_intent", "acts", "UPDATE", columns=_INTENT)
 
 
 def _journal() -> None:
@@ -302,32 +304,3 @@ def _coordination() -> None:
         sa.UniqueConstraint("workflow", "local_day", name="uq_slots_workflow_local_day"),
         sa.UniqueConstraint("workflow", "planned_at", name="uq_slots_workflow_planned_at"),
     )
-
-
-def _guard(name: str, table: str, event: str, refused: str) -> None:
-    """Make a trigger that refuses an event: what was written as a record stays as it was written."""
-    columns = {"@PLAN": _PLAN, "@INTENT": _INTENT}.get(refused, ())
-    if columns:
-        refused = " OR ".join(f"NEW.{column} IS DISTINCT FROM OLD.{column}" for column in columns)
-    message = f"{table} is a record: {name.removeprefix(table + '_').replace('_', ' ')}"
-    if op.get_bind().dialect.name == "sqlite":
-        condition = refused.replace("IS DISTINCT FROM", "IS NOT")
-        op.execute(
-            f"CREATE TRIGGER {name} BEFORE {event} ON {table} FOR EACH ROW WHEN {condition}"
-            f" BEGIN SELECT RAISE(ABORT, '{message}'); END"
-        )
-        return
-    result = "OLD" if event == "DELETE" else "NEW"
-    op.execute(
-        f"CREATE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql AS $guard$ BEGIN"
-        f" IF {refused} THEN RAISE EXCEPTION '{message}'; END IF; RETURN {result}; END $guard$"
-    )
-    op.execute(f"CREATE TRIGGER {name} BEFORE {event} ON {table} FOR EACH ROW EXECUTE FUNCTION {name}()")
-    if event == "DELETE":
-        op.execute(
-            f"CREATE FUNCTION {name}_all() RETURNS trigger LANGUAGE plpgsql AS $guard$ BEGIN"
-            f" RAISE EXCEPTION '{message}'; END $guard$"
-        )
-        op.execute(
-            f"CREATE TRIGGER {name}_all BEFORE TRUNCATE ON {table} FOR EACH STATEMENT EXECUTE FUNCTION {name}_all()"
-        )

@@ -1,0 +1,115 @@
+"""FC551 to FC559: graduated acts. A part of the hundred of the blast radius."""
+
+from __future__ import annotations
+
+from fullcount.dsl.codes.examples import tidy
+from fullcount.dsl.codes.model import Code
+
+_ACT = """\
+  act disable with directory.update(id: a.id, locked: true) {
+    undo directory.update(id: a.id, locked: false)
+  }
+"""
+_NOTE = 'warn: directory.update(id: a.id, locked: false, note: "to be locked")'
+_LOCK = "lock: directory.update(id: a.id, locked: true)"
+_DELETE = "delete: directory.delete(id: a.id)"
+_RELEASE = 'release: directory.update(id: a.id, locked: false, note: "")'
+
+
+def _steps(*steps: str) -> str:
+    written = "".join(f"    {step}\n" for step in steps)
+    return tidy((_ACT, f"  act disable with steps {{\n{written}  }}\n"))
+
+
+_RIGHT = _steps(_NOTE, f"{_LOCK} after 14d", f"{_DELETE} after 30d", _RELEASE)
+_BRANCHES = (
+    """\
+workflow prune {
+  inventory branches from vcs.branches {
+    key name
+    fields { name: text, merged: bool }
+  }
+
+  verify branches { complete, fresh within 1h }
+
+  propose prune from branches as b {
+    where b.merged
+    limit 50, 5%
+  }
+
+  approve prune { 2 of role "iam-admin" not by author, expires after 3d }
+
+""",
+    "}\n",
+)
+
+CODES: tuple[Code, ...] = (
+    Code(
+        id="FC551",
+        title="a graduated act without a step",
+        explanation=(
+            "`with steps { … }` holds what is done to an object, one step after the other. With no step in it, or with "
+            "a `release` alone, nothing is ever done.\n\n"
+            "Add a step, or use an act with one operation."
+        ),
+        wrong=_steps(_RELEASE),
+        right=_RIGHT,
+    ),
+    Code(
+        id="FC552",
+        title="a step without a clock",
+        explanation=(
+            "Between two steps stands a time in which somebody can say that the object is still needed. Each step but "
+            "the first says how long that is: `after 14d` counts from when the step before it was done. Without it, or "
+            "with no time, the next night would take the next step.\n\n"
+            "The first step may wait as well, from the night that first selected the object."
+        ),
+        wrong=_steps(_NOTE, _LOCK),
+        right=_RIGHT,
+    ),
+    Code(
+        id="FC553",
+        title="a release that waits or is taken back",
+        explanation=(
+            "`release` is what is done to an object that no longer qualifies. It is due as soon as that is proven, and "
+            "the object starts again from the first step if it ever qualifies anew, so a release has neither a time "
+            "nor an `undo`."
+        ),
+        wrong=_steps(_NOTE, f"{_LOCK} after 14d", f"{_RELEASE} after 7d"),
+        right=_RIGHT,
+    ),
+    Code(
+        id="FC554",
+        title="a clock for objects that can't be told apart",
+        explanation=(
+            "The clock of a step belongs to one object. Where a source can't tell an object from one that was made "
+            "anew under the same key, the clock of the one that was warned would go on for the other, which nobody was "
+            "ever warned about.\n\n"
+            "Use an act with one operation there, or read the objects from a source that has an incarnation."
+        ),
+        wrong=_BRANCHES[0]
+        + "  act prune with steps {\n    delete: vcs.delete(name: b.name) after 14d\n  }\n"
+        + _BRANCHES[1],
+        right=_BRANCHES[0] + "  act prune with vcs.delete(name: b.name)\n" + _BRANCHES[1],
+    ),
+    Code(
+        id="FC555",
+        title="a deletion in the wrong place",
+        explanation=(
+            "After a step that deletes the object nothing is left for the next one, and a release that deletes is the "
+            "opposite of letting go. A deletion is the last step, or there is none."
+        ),
+        wrong=_steps(_DELETE, f"{_LOCK} after 14d"),
+        right=_RIGHT,
+    ),
+    Code(
+        id="FC556",
+        title="one operation and steps as well",
+        explanation=(
+            "An act does one operation, or one step after the other. With both nobody can say which of them an "
+            "approved object would get."
+        ),
+        wrong=tidy((_ACT, _ACT.replace("  }\n", f"    {_DELETE} after 30d\n  }}\n"))),
+        right=_RIGHT,
+    ),
+)

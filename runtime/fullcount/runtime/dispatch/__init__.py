@@ -1,1 +1,0 @@
-"""Carriers of work: they may lose, double or reorder, and nothing breaks."""
