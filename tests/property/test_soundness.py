@@ -141,7 +141,7 @@ def test_an_evaluator_with_a_classic_mistake_breaks_the_theorem(unsound):
         cases(),
         selects_wrongly,
         settings=settings(
-            max_examples=6000, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+            max_examples=1000, database=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
         ),
         random=Random(1),
     )

@@ -8,7 +8,7 @@ to be complete, and any field may be in any of the states that are not knowledge
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
@@ -153,20 +153,65 @@ def rule_of(
     return Rule(workflow, proposal)
 
 
+@dataclass(frozen=True)
+class Leaning:
+    """What an example is mostly about: how its rule is shaped, what its clauses are, and how its view falls short.
+
+    A number is drawn from those given; `masked` and `cut` are how often in twelve a read hides cells or loses rows.
+    """
+
+    shapes: tuple[Callable[[st.DrawFn, Scope], ir.Expr], ...] = (typical, typical, relational, relational, truth)
+    scoped: int = 2
+    excepts: tuple[int, ...] = (0, 0, 0, 0, 0, 1, 1, 2)
+    protections: tuple[int, ...] = (0, 0, 0, 0, 1, 1, 2)
+    keeps: tuple[int, ...] = (0, 0, 0, 1, 1, 2)
+    picks: tuple[int, ...] = (0, 0, 0, 0, 1, 2)
+    masked: int = 6
+    cut_base: int = 3
+    cut: int = 6
+
+
+def everything(_draw: st.DrawFn, _scope: Scope) -> ir.Expr:
+    """The rule `all`: what is kept is kept by a clause."""
+    return ir.TRUE
+
+
+_BARE = Leaning((simple,), scoped=0, excepts=(0,), protections=(0,), keeps=(0,), picks=(0,), masked=12, cut_base=0)
+_CLAUSE = replace(_BARE, shapes=(everything, simple))
+
+GENERAL = Leaning()
+LEANINGS = (
+    GENERAL,
+    GENERAL,
+    GENERAL,
+    # one clause each, over few fields of which some are hidden: where a mistake shows, nothing else stands before it
+    _BARE,
+    replace(_CLAUSE, excepts=(1,)),
+    replace(_CLAUSE, protections=(1,)),
+    replace(_CLAUSE, keeps=(1,)),
+    replace(_CLAUSE, picks=(1,)),
+    # what is concluded from other inventories that were cut short, or gave nothing
+    replace(_BARE, shapes=(typical,), masked=0, cut=12),
+    replace(_BARE, shapes=(typical,), masked=0, cut=12),
+    # which objects come first, of those that were read
+    replace(_CLAUSE, keeps=(0, 1), picks=(1,), masked=0, cut_base=12),
+)
+
+
 @st.composite
-def rules(draw: st.DrawFn, depth: int = 3, picked: Sequence[int] = (0, 0, 0, 0, 1, 2)) -> Rule:
+def rules(draw: st.DrawFn, depth: int = 3, leaning: Leaning = GENERAL) -> Rule:
     """A rule with `where`, and sometimes a scope and exemptions by condition. Most look into other inventories."""
     schema = draw(schemas())
     row = Scope(schema, (("a", "base"),), depth)
-    shape = draw(st.sampled_from((typical, typical, relational, relational, truth)))
-    scope = truth(draw, Scope(schema, ((ir.SELF, "base"),), 0)) if draw(st.integers(0, 4)) == 0 else None
+    shape = draw(st.sampled_from(leaning.shapes))
+    scoped = draw(st.integers(0, 9)) < leaning.scoped
+    scope = truth(draw, Scope(schema, ((ir.SELF, "base"),), 0)) if scoped else None
     condition = draw(st.sampled_from((simple, truth)))
-    number = draw(st.sampled_from((0, 0, 0, 0, 0, 1, 1, 2)))
-    excepts = [condition(draw, Scope(schema, row.rows, 1)) for _ in range(number)]
-    number = draw(st.sampled_from((0, 0, 0, 0, 1, 1, 2)))
+    excepts = [condition(draw, Scope(schema, row.rows, 1)) for _ in range(draw(st.sampled_from(leaning.excepts)))]
+    number = draw(st.sampled_from(leaning.protections))
     protections = [simple(draw, Scope(schema, row.rows, 0)) for _ in range(number)]
-    keeps = [floor(draw, Scope(schema, row.rows, 0)) for _ in range(draw(st.sampled_from((0, 0, 0, 1, 1, 2))))]
-    picks = [pick(draw, Scope(schema, row.rows, 0)) for _ in range(draw(st.sampled_from(picked)))]
+    keeps = [floor(draw, Scope(schema, row.rows, 0)) for _ in range(draw(st.sampled_from(leaning.keeps)))]
+    picks = [pick(draw, Scope(schema, row.rows, 0)) for _ in range(draw(st.sampled_from(leaning.picks)))]
     return rule_of(
         schema,
         shape(draw, row),
@@ -243,10 +288,10 @@ def _world(draw: st.DrawFn, rule: Rule) -> dict[str, list[Row]]:
     }
 
 
-def _masked(draw: st.DrawFn, rows: list[Row]) -> list[Row]:
+def _masked(draw: st.DrawFn, rows: list[Row], often: int) -> list[Row]:
     """Hide some cells: whole columns, single cells, or none."""
     columns = [f for f in (rows[0] if rows else ()) if f != ROW_ID]
-    if not columns or not draw(st.booleans()):
+    if not columns or draw(st.integers(0, 11)) >= often:
         return rows
     states = st.sampled_from(UNKNOWN_STATES)
     if draw(st.integers(0, 3)) == 0:
@@ -258,22 +303,23 @@ def _masked(draw: st.DrawFn, rows: list[Row]) -> list[Row]:
     return masked
 
 
-def _view(draw: st.DrawFn, rows: list[Row], *, cut: bool) -> Related:
+def _view(draw: st.DrawFn, rows: list[Row], *, cut: bool, masked: int = GENERAL.masked) -> Related:
     if not cut:
-        return Related(_masked(draw, rows), True)
+        return Related(_masked(draw, rows, masked), True)
     kept = [row for row in rows if draw(st.booleans())]
-    return Related(_masked(draw, kept), False)
+    return Related(_masked(draw, kept, masked), False)
 
 
 @st.composite
-def cases(draw: st.DrawFn, depth: int = 3, picked: Sequence[int] = (0, 0, 0, 0, 1, 2)) -> Case:
-    """A rule, a world and a faithful view; `picked` are the numbers of picks to choose from."""
-    rule = draw(rules(depth, picked))
+def cases(draw: st.DrawFn, depth: int = 3) -> Case:
+    """A rule, a world and a faithful view. A good part of them is about one clause or one way of knowing less."""
+    leaning = draw(st.sampled_from(LEANINGS))
+    rule = draw(rules(depth, leaning))
     world = _world(draw, rule)
-    view = {
-        name: _view(draw, rows, cut=draw(st.integers(0, 3)) < (1 if name == "base" else 2))
-        for name, rows in world.items()
-    }
+    view = {}
+    for name, rows in world.items():
+        cut = draw(st.integers(0, 11)) < (leaning.cut_base if name == "base" else leaning.cut)
+        view[name] = _view(draw, rows, cut=cut, masked=leaning.masked)
     return Case(rule, {name: Related(rows, True) for name, rows in world.items()}, view)
 
 
