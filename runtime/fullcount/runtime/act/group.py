@@ -104,6 +104,7 @@ class GroupRunner:
         self.stopped_by = guard(self.watch.inputs(None, self.acts))
         if self.stopped_by is not None:
             return []
+        await self.watch.refresh()  # whether an object is let go is judged by the lists, too
         judged = await _all([self._judged(item) for item in items])
         await self.watch.refresh()
         outcomes, due = self._admitted([answer for answer in judged if not isinstance(answer, Exception)])

@@ -161,6 +161,8 @@ class Evaluation:
         self._inventory = workflow.inventories[proposal.inventory]
         self.fields = tables.fields_of(connection, self._inventory, relations[self._inventory.name])
         """What was read of each object: the declared fields and the version."""
+        self.complete = relations[self._inventory.name].complete
+        """Whether every object was read: of one that was not, nothing is known otherwise."""
         self._names = [sql_text.identifier(name) for name in self._inventory.key]
         self._one_row_each()
         self._exempt_table()

@@ -30,6 +30,8 @@ LET_GO: Final = frozenset({"rule", "listed", "excepted", "floor"})
 """Classes of objects that are proven not to be selected, and that may be acted on to release them."""
 PROTECTED: Final = "protected"
 AWAY: Final = "outside"
+UNREAD: Final = "unread"
+"""The class of an object that was not read, where not all were: it may be there."""
 
 NOT_SELECTED: Final = "no longer qualifies"
 RECREATED: Final = "another object stands under its key"
@@ -78,7 +80,8 @@ class Place:
 def place(act: program.Act, verdict: str, incarnation: str | None, clock: Clock | None, at: datetime) -> Place:
     """Return what follows for one object.
 
-    `verdict` is its class (`plan/evaluate.py`), `outside` for one that was not read; `incarnation` None: not known.
+    `verdict` is its class (`plan/evaluate.py`), `outside` for one that was not read and `unread` where it may yet be
+    there; `incarnation` None: not known.
     """
     if verdict == SELECTED:
         return _selected(act, incarnation, clock, at)
@@ -213,7 +216,7 @@ def _objects(evaluation: Evaluation, keys: Sequence[Key]) -> Iterator[tuple[Key,
     rest = [key for key in keys if key not in selected]
     classed = evaluation.classes_of(rest)
     for key in rest:
-        verdict, cells = classed.get(key, (AWAY, {}))
+        verdict, cells = classed.get(key, (AWAY if evaluation.complete else UNREAD, {}))
         yield key, verdict, cells
 
 
