@@ -52,6 +52,17 @@ def test_an_act_that_can_not_be_taken_back_is_never_approved_by_a_rule():
         assert "FC412" in codes(text)
 
 
+def test_a_graduated_act_with_a_release_is_never_approved_by_a_rule():
+    """Each step may have its undo; a release is never taken back."""
+    lock = "lock: directory.update(id: a.id, locked: true) undo directory.update(id: a.id, locked: false)"
+    release = 'release: directory.update(id: a.id, locked: false, note: "")'
+    plain = f"act disable with directory.update(id: a.id, locked: true) {UNDO}"
+    for steps, found in (((lock,), set()), ((lock, release), {"FC412"})):
+        text = approving("count <= 5 and reversible")
+        assert plain in text
+        assert set(codes(text.replace(plain, f"act disable with steps {{ {' '.join(steps)} }}"))) == found
+
+
 @pytest.mark.parametrize(
     "rule",
     [
