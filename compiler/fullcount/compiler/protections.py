@@ -22,6 +22,7 @@ from fullcount.compiler.expressions import Checker
 from fullcount.compiler.ids import with_ids
 from fullcount.compiler.imports import Loader, gather
 from fullcount.compiler.library import Library, read_library
+from fullcount.compiler.list_files import gather_lists
 from fullcount.compiler.names import BoundInventory, Names, unique
 from fullcount.compiler.polarity import Polarity
 from fullcount.compiler.report import error
@@ -36,10 +37,11 @@ from fullcount.dsl.source import Source
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """The names that the protections of a file may use, and the texts in which they stand."""
+    """The names and list files that the protections of a file may use, and the texts in which they stand."""
 
     library: Library
     sources: Mapping[str, Source]
+    lists: Mapping[tuple[str, str], Source]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +71,12 @@ def shared_names(source: Source, file: tree.File, loader: Loader, catalog: Catal
     """Read what the protections of a file may use: its definitions, and those of what it imports."""
     files = gather(source, file, loader, sink)
     library = read_library(files, catalog, sink)
-    check_definitions(library, catalog, files.sources, sink)
+    lists = gather_lists(files, loader, sink)
+    check_definitions(library, catalog, files.sources, lists, sink)
     for imported, at in files.pairs():
         if at.name != source.name:
             refuse_strays(imported, sink)
-    return Shared(library, files.sources)
+    return Shared(library, files.sources, lists)
 
 
 def check_protections(
@@ -165,7 +168,7 @@ def _condition(declared: Declared, inventory: str, sink: Diagnostics) -> ir.Expr
     row = decl.row.text
     bound = BoundInventory(named, declared.resource, declared.fields, frozenset())
     names = Names(None, StaticCatalog({}), shared.library)
-    checker = Checker(Context(names, declared.source, sink, shared.sources))
+    checker = Checker(Context(names, declared.source, sink, shared.sources, shared.lists))
     if isinstance(decl.where, tree.All):
         return ir.Const(True, ir.TRUE.type, span=decl.where.span)
     # what is not proven false protects: the condition stands as if negated

@@ -47,6 +47,8 @@ def _write(expr: ir.Expr) -> tuple[str, int]:
     match expr:
         case ir.Const(value=value, type=of):
             return constant(value, of), _ATOM
+        case ir.ListConst(file=ir.ListFile() as listed):
+            return listed.text, _ATOM
         case ir.ListConst(items=items):
             return f"[{', '.join(constant(item.value, item.type) for item in items)}]", _ATOM
         case ir.Param(name=name) | ir.Item(name=name):
