@@ -6,11 +6,12 @@ READY  := $(VENV)/.ready
 # The tests write thousands of small databases, each safely: in memory that is a matter of seconds.
 PYTEST := PYTEST_DEBUG_TEMPROOT=$(shell test -w /dev/shm && echo /dev/shm || echo $${TMPDIR:-/tmp}) $(BIN)/pytest -q -n 2
 
-.PHONY: help setup demo test check fast bench extension lock clean
+.PHONY: help setup demo test nightly check fast bench extension lock clean
 
 help:
 	@echo "make demo    one clean-up end to end, on real data made for the purpose"
 	@echo "make test    formatting, types, architecture, and every test"
+	@echo "make nightly every example of each property test"
 	@echo "make fast    the tests that need no service and little time"
 	@echo "make check   formatting, types, architecture"
 	@echo "make bench   ratios against floors measured in the same run"
@@ -41,6 +42,10 @@ fast: setup
 test: check
 	$(PYTEST) -m "not slow and not service"
 	$(PYTEST) -m "slow or service"
+
+# Every example of each property test, and every seeded kill. Hours, not minutes.
+nightly: setup
+	HYPOTHESIS_PROFILE=nightly $(PYTEST)
 
 bench: setup
 	$(BIN)/python -m benchmarks

@@ -90,7 +90,7 @@ BRANCHES = """workflow prune {
   approve prune { 2 of role "iam-admin", expires after 3d }
   act prune with steps {
     warn: mail.write(to: b.author, subject: b.name, text: "to be deleted")
-    delete: vcs.delete(name: b.name) after 14d
+    delete: vcs.delete(name: b.name) undo vcs.restore(name: b.name, sha: "1") after 14d
   }
 }"""
 
@@ -105,7 +105,8 @@ def test_a_clock_is_bound_to_the_version_where_nothing_changes_it():
     assert codes(BRANCHES) == []
     (inventory,) = workflow(BRANCHES).inventories.values()
     assert inventory.clock_mark == "sha"
-    put = BRANCHES.replace("delete: vcs.delete(name: b.name)", 'put: vcs.restore(name: b.name, sha: "1")')
+    deleted = 'delete: vcs.delete(name: b.name) undo vcs.restore(name: b.name, sha: "1")'
+    put = BRANCHES.replace(deleted, 'put: vcs.restore(name: b.name, sha: "1")')
     assert codes(put) == ["FC554"]
 
 
@@ -146,7 +147,8 @@ def test_a_released_object_is_not_taken_to_fulfil_the_rule():
 )
 def test_a_step_does_not_take_its_object_out_of_the_rule(rule, written, refused):
     """The steps after it would never come, and a release would take it back; as a last step it is fine."""
-    assert codes(steps(*written, text=with_rule(rule))) == (["FC557"] if refused else [])
+    found = [code for code in codes(steps(*written, text=with_rule(rule))) if code != "FC561"]
+    assert found == (["FC557"] if refused else [])
 
 
 def test_three_mistakes_in_steps_are_three_findings():

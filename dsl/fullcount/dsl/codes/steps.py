@@ -141,6 +141,6 @@ CODES: tuple[Code, ...] = (
             "way to another step, from 2 to 100 of them."
         ),
         wrong=_steps(f"{_NOTE} every 1d, 1 times", f"{_LOCK} after 14d"),
-        right=_steps(f"{_NOTE} every 1d, 13 times", f"{_LOCK} after 1d"),
+        right=_steps(f"{_NOTE} every 1d, 13 times", f"{_LOCK} after 1d", _RELEASE),
     ),
 )
