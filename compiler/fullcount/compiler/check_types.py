@@ -188,10 +188,14 @@ def check_act(checker: Checker, decl: tree.ActDecl, proposal: program.Proposal |
         return None
     check_recreation(base.decl, base.resource, decl, checker.context.sink)
     env = Env(Place.ARGUMENT, rows={declared.row.text: base}, polarity=Polarity.MIXED)
-    env = replace(env, lenient=True) if proposal is None else env.knowing(facts_when(proposal.where, True))
+    if proposal is None:
+        env = released = replace(env, lenient=True)
+    else:
+        # what is released no longer qualifies, so the rule tells nothing of it
+        env, released = env.knowing(facts_when(proposal.where, True)), env
     target = Target(base, declared.row.text)
     if decl.operation is None:
-        return check_steps(checker, decl, target, env)
+        return check_steps(checker, decl, proposal, target, (env, released))
     strays = refuse_strays(decl, checker.context.sink)
     calls = check_calls(checker, decl.operation, decl.undo, target, env)
     return None if calls is None or strays else program.Calls(*calls)

@@ -192,12 +192,10 @@ class Planning:
     async def _reach(self, stage: Stage) -> tuple[str, ...] | Refusal:
         """Return what the act and its undo set off besides, for the plan to announce; or why they would be refused."""
         act = act_of(self.request.workflow, stage.name)
-        calls = () if act is None else (act.call, act.undo)
+        calls = () if act is None else (*act.calls.values(), *act.undos.values())
         known: dict[str, None] = {}
         findings: dict[Finding, None] = {}
         for call in calls:
-            if call is None:
-                continue
             resource = self.workspace.catalog().resources(call.source)[call.resource]
             try:
                 found = await self.readers.collateral(call.source, resource, call.operation)
@@ -267,7 +265,7 @@ def clocks_of(store: Store, workflow: program.Workflow, proposal: program.Propos
 def sources_of(workflow: program.Workflow, proposal: program.Proposal) -> list[str]:
     """Return the sources that a proposal reads or acts on, in order of name."""
     read = {workflow.inventories[use.inventory].source for use in proposal.uses}
-    acted = {act.source for act in workflow.acts if act.proposal == proposal.name}
+    acted = {source for act in workflow.acts if act.proposal == proposal.name for source in act.sources}
     return sorted(read | acted)
 
 

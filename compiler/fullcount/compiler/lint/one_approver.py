@@ -21,7 +21,10 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         if act.reversible or not alone(subject, act):
             continue
         decl = next(each for each in subject.decl.acts if each.proposal.text == act.proposal)
-        name, final = next((n, c) for n, c in act.calls.items() if n != program.RELEASE and not c.reversible)
+        finals = ((n, c) for n, c in act.calls.items() if n != program.RELEASE and c.own and not c.reversible)
+        name, final = next(finals, (None, None))
+        if final is None:
+            continue  # a message, or something new: whatever was there is as it was
         step = next((each for each in decl.steps if each.label.text == name), None)
         place = decl.operation if step is None else step.operation
         said = f"`{final.operation}`" if step is None else f"step `{step.label.text}`"

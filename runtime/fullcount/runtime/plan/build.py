@@ -204,7 +204,7 @@ def _rows(
         step: {n: (e.type, compile_value(e, inputs.bindings)) for n, e in call.arguments.items()}
         for step, call in calls.items()
     }
-    assessors = {step: _assessor(inputs, reversible=call.reversible) for step, call in calls.items()}
+    assessors = {step: _assessor(inputs, reversible=call.reversible or not call.own) for step, call in calls.items()}
     rows: list[PlanRow] = []
     without_call: list[UndecidedRow] = []
     for item in (*evaluation.candidates(), *evaluation.released()):

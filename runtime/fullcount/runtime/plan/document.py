@@ -65,13 +65,15 @@ class StepDoc(Wire):
     """The step of a graduated act that is due for an object: `release` for one that no longer qualifies.
 
     `before` was done last, at `since`; None: none was, and `since` is when the object was first selected, if its first
-    step waits. `due` is from when on the step may be taken; None: at once. Both by the store's time.
+    step waits. `due` is from when on the step may be taken; None: at once. Both by the store's time. `mark` is the
+    version that its clock runs for, where the object has no incarnation.
     """
 
     label: str
     before: str | None = None
     since: AwareDatetime | None = None
     due: AwareDatetime | None = None
+    mark: str | None = None
 
 
 class WaitingRow(Wire):
