@@ -86,7 +86,7 @@ def test_most_particular_operation_reads_a_request():
         "/search/issues?q=x": "search",
         "/api/v3/repos/o/r": "object",
         "/repos/o/r/contributors": "contributors",
-        "/orgs/o/repos": "any",
+        "/orgs/o/repos": "repositories",
     }.items():
         assert operation_for(github, exchange.Request.to(path)).name == name, path
 
