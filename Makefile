@@ -6,14 +6,16 @@ READY  := $(VENV)/.ready
 # The tests write thousands of small databases, each safely: in memory that is a matter of seconds.
 PYTEST := PYTEST_DEBUG_TEMPROOT=$(shell test -w /dev/shm && echo /dev/shm || echo $${TMPDIR:-/tmp}) $(BIN)/pytest -q -n 2
 
-.PHONY: help setup demo test check fast bench lock clean
+.PHONY: help setup demo test nightly check fast bench extension lock clean
 
 help:
 	@echo "make demo    one clean-up end to end, on real data made for the purpose"
 	@echo "make test    formatting, types, architecture, and every test"
+	@echo "make nightly every example of each property test"
 	@echo "make fast    the tests that need no service and little time"
 	@echo "make check   formatting, types, architecture"
 	@echo "make bench   ratios against floors measured in the same run"
+	@echo "make extension   the extension for VS Code in docs/editors/vscode (needs Node 20)"
 	@echo "make lock    renew constraints.txt from pyproject.toml"
 
 setup: $(READY)
@@ -21,7 +23,7 @@ setup: $(READY)
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[postgres,http]' --group dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[postgres,http,lsp]' --group dev
 	@touch $(READY)
 
 demo: setup
@@ -41,14 +43,21 @@ test: check
 	$(PYTEST) -m "not slow and not service"
 	$(PYTEST) -m "slow or service"
 
+# Every example of each property test, and every seeded kill. Hours, not minutes.
+nightly: setup
+	HYPOTHESIS_PROFILE=nightly $(PYTEST)
+
 bench: setup
 	$(BIN)/python -m benchmarks
+
+extension:
+	cd docs/editors/vscode && npm ci && npm run package
 
 lock:
 	rm -rf $(VENV)/lock
 	$(PYTHON) -m venv $(VENV)/lock
 	$(VENV)/lock/bin/python -m pip install --quiet --upgrade pip
-	$(VENV)/lock/bin/python -m pip install --quiet --editable '.[postgres,http]' --group dev
+	$(VENV)/lock/bin/python -m pip install --quiet --editable '.[postgres,http,lsp]' --group dev
 	$(VENV)/lock/bin/python -m pip freeze --exclude-editable --all | grep -v '^setuptools==' > constraints.txt
 	rm -rf $(VENV)/lock
 

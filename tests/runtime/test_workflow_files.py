@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from types import SimpleNamespace
 
 import pytest
 from tests.support.catalogs import EXAMPLE
@@ -12,14 +11,14 @@ from tests.support.compiling import with_rule
 from fullcount.compiler.imports import NotLoaded
 from fullcount.dsl.source import Source
 from fullcount.runtime.workflow_files import ImportedFiles, authors_of, compile_file
-from fullcount.runtime.workspace.protections import ProtectionFiles
+from fullcount.runtime.workspace import Premises
 
 OLD = "define old(at: timestamp) = at < now - 90d\n"
 
 
 def _workspace(root):
     """What compiling asks of a workspace, with the catalog of the examples."""
-    return SimpleNamespace(root=root, catalog=lambda: EXAMPLE, protections=ProtectionFiles(root, EXAMPLE))
+    return Premises(root, root, EXAMPLE)
 
 
 @pytest.fixture

@@ -59,7 +59,7 @@ REQUIREMENTS: dict[str, str] = {
     "R43": "a runtime that rechecks every object",
     "R44": "declarative plans, nightly jobs, dry runs for review",
 }
-"""The requirements in one line each; `scenario` names (`C01`) may stand beside them."""
+"""The requirements in one line each; names of scenarios (`C01`, `c7n-74`) may stand beside them."""
 
 FIRST_LIGHT: tuple[str, ...] = (
     *("R1", "R2", "R3", "R7", "R8", "R11", "R12"),
@@ -68,7 +68,7 @@ FIRST_LIGHT: tuple[str, ...] = (
 )
 """What the first end-to-end path must hold by named tests."""
 
-_SCENARIO = re.compile(r"[A-Z]\d{2,3}")
+_SCENARIO = re.compile(r"([A-Z]|c7n-)\d{2,3}")
 _PROPERTY = "requirements"
 _COLLECTED: pytest.StashKey[list[tuple[str, str, list[str]]]] = pytest.StashKey()
 
@@ -120,7 +120,8 @@ def report(results: Iterable[tuple[str, str, list[str]]]) -> list[str]:
 
 
 def _order(name: str) -> tuple[bool, str, int]:
-    return not name.startswith("R"), name[:1], int(name[1:])
+    kind = name.rstrip("0123456789")
+    return kind != "R", kind, int(name.removeprefix(kind))
 
 
 def _results(terminalreporter: Any) -> Iterable[tuple[str, str, list[str]]]:

@@ -22,7 +22,7 @@ Left alone: what protections say (no workflow could lift it), aggregates of othe
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from enum import StrEnum
 
 from fullcount.compiler import ir, program
@@ -31,6 +31,7 @@ from fullcount.compiler.normal import normal
 from fullcount.compiler.polarity import MIRRORED, Polarity, sign_of_more_rows
 from fullcount.compiler.types import BOOL, INT, TEXT, ListOf, MapOf
 from fullcount.compiler.walk import conjunction, rename_row
+from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.source import Span
 
 BASE = "base row"

@@ -54,10 +54,32 @@ def comparison(checker: Checker, node: tree.Binary, env: Env) -> ir.Expr | None:
             help="one of the two sides was meant to be something else",
         )
         return None
+    if _nothing_is_below_zero(node.operator, left.expr, right.expr):
+        error(
+            checker.context.sink,
+            "FC208",
+            "this is the same for every object: a number of things is never below zero",
+            node.span,
+            why="the rule selects everything or nothing by it",
+            help="compare with `> 0` or `== 0`, or remove the test",
+        )
+        return None
     test = varying(checker, ir.Compare(node.operator, left.expr, right.expr, span=node.span), node.span)
     if test is None or len(guards) == 0:
         return test
     return ir.And((*guards, test), span=node.span)
+
+
+def _nothing_is_below_zero(operator: str, left: ir.Expr, right: ir.Expr) -> bool:
+    """Whether a comparison of a number of rows, items or characters with a constant has one answer for all of them."""
+    if isinstance(left, ir.Const):
+        operator, left, right = MIRRORED[operator], right, left
+    counted = (isinstance(left, ir.Aggregate) and left.function == "count" and left.needs is None) or (
+        isinstance(left, ir.Call) and left.function == "length"
+    )
+    if not counted or not isinstance(right, ir.Const) or not isinstance(right.value, int):
+        return False
+    return right.value < 0 or (right.value == 0 and operator in {">=", "<"})
 
 
 def _operand(checker: Checker, node: tree.Expr, env: Env, operator: str) -> Typed | None:

@@ -6,7 +6,8 @@ property test keeps them equal. An unknown or absent argument makes the result u
 - `lower`, `upper` map each code point to exactly one other (no context, no locale), as DuckDB does: `ß` becomes `ẞ`.
 - `trim` removes ASCII white space (space, tab, line feed, carriage return, form feed, vertical tab) at both ends.
 - `trim_dot` removes the dots at the end, `nfc` gives Unicode normal form C. See `lower/spelling.py`.
-- `starts_with`, `ends_with`, `contains` compare code points, case-sensitively.
+- `starts_with`, `ends_with`, `contains` compare code points, case-sensitively. An empty second text, which every text
+  would begin with, makes the result unknown; written out, it is refused.
 - `matches(text, pattern)` is a full match by RE2 (linear time); the pattern is a literal, checked at compile time.
 - `glob(text, pattern)` is a full match where `*` is any run of characters, `?` any one, and nothing else is special;
   the pattern is a literal.

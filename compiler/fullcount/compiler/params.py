@@ -6,11 +6,13 @@ import re
 from collections.abc import Mapping
 from decimal import Decimal
 
+from fullcount.compiler import ir
 from fullcount.compiler.constants import decimal_fits
 from fullcount.compiler.program import Param, Workflow
 from fullcount.compiler.report import did_you_mean
 from fullcount.compiler.types import Kind, Scalar
 from fullcount.compiler.values import INT_MAX, INT_MIN, Value
+from fullcount.compiler.walk import nodes
 from fullcount.dsl import literals
 
 _EXAMPLES = {
@@ -49,7 +51,22 @@ def bind_params(workflow: Workflow, given: Mapping[str, str]) -> Mapping[str, Va
             bound[name] = param.default
         else:
             raise ParamError(f"parameter `{name}: {param.type}` has no default; give it with `--param {name}=…`")
+    for name in sorted(_parts_of_texts(workflow)):
+        if bound[name] == "":
+            raise ParamError(
+                f"parameter `{name}` is empty, and every text begins with, ends with and holds an empty one: the rule"
+                " asks for nothing; give it the text that is meant"
+            )
     return bound
+
+
+def _parts_of_texts(workflow: Workflow) -> set[str]:
+    """Return the parameters that the workflow looks for at the beginning, at the end or inside of texts."""
+    scopes = [each.scope for each in workflow.inventories.values() if each.scope is not None]
+    read = [expr for proposal in workflow.proposals for expr in proposal.deciding]
+    calls = [node for expr in (*scopes, *read) for node in nodes(expr) if isinstance(node, ir.Call)]
+    parts = [call.arguments[1] for call in calls if call.function in {"starts_with", "ends_with", "contains"}]
+    return {part.name for part in parts if isinstance(part, ir.Param)}
 
 
 def parse_value(param: Param, text: str) -> Value:

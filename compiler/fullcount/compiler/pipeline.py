@@ -28,6 +28,7 @@ from fullcount.compiler.imports import Loader, gather, no_files
 from fullcount.compiler.library import Library, read_library
 from fullcount.compiler.names import resolve_names, said_in_two_files, unique
 from fullcount.compiler.notifies import check_notifies
+from fullcount.compiler.program import Workflow
 from fullcount.compiler.promises import read_promises
 from fullcount.compiler.protections import Protections, check_protections, protect_workflow, refuse_strays
 from fullcount.compiler.report import error
@@ -51,7 +52,8 @@ class Compiled:
     """What a compilation gives: a program, or None if a finding is an error. `sources` are the texts by name.
 
     `declared` are the names of the file's workflows, checked or not, as they stand there. `trials` are the tests of
-    its workflows, by the workflow's name; they are no part of the program.
+    its workflows, by the workflow's name; they are no part of the program. `partial` are the workflows as far as they
+    checked, for an editor to show: only a `program` is ever run.
     """
 
     program: program.Program | None
@@ -59,6 +61,7 @@ class Compiled:
     sources: Mapping[str, Source]
     declared: tuple[tree.Name, ...] = ()
     trials: Mapping[str, tuple[Trial, ...]] = field(default_factory=dict)
+    partial: tuple[Workflow, ...] = ()
 
 
 def compile_source(
@@ -112,7 +115,8 @@ def compile_source(
         for decl, workflow in zip(written, made, strict=True)
     }
     found = allow(source, file.comments, sink)
-    return Compiled(_program(made, protections, found), found, files.sources, _names(file.workflows), trials)
+    whole = _program(made, protections, found)
+    return Compiled(whole, found, files.sources, _names(file.workflows), trials, tuple(made))
 
 
 def _tests(

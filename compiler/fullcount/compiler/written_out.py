@@ -1,10 +1,12 @@
 """Arguments that are written out in a rule, and can be read before anything runs: patterns, networks, paths, ….
 
-A text that means nothing to its function would make every object undecided, or none selected, night after night.
+A text that means nothing to its function would make every object undecided, or none selected, night after night. One
+that fits every text would select every object, as a prefix does that was left empty.
 """
 
 from __future__ import annotations
 
+import re
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -15,12 +17,23 @@ from fullcount.dsl.source import Span
 if TYPE_CHECKING:
     from fullcount.compiler.expressions import Checker
 
+_IN_WORDS = {"starts_with": "begins with", "ends_with": "ends with", "contains": "holds"}
+
+_ANYTHING = re.compile(r"\^?(?:\(\?s\))?\^?(?:\(?\.[*]\??\)?)+\$?")
+"""The ways in which `.*` is written; a pattern that fits everything in a cleverer way is left to the reviewer."""
+
 
 def can_be_read(checker: Checker, function: str, position: int, node: tree.Literal) -> bool:
     """Whether an argument that is written out means something to its function; if not, that is reported."""
     match function, position, node.value:
+        case "starts_with" | "ends_with" | "contains", 1, "":
+            return _fits_every_text(checker, f"every text {_IN_WORDS[function]} an empty one", node.span)
         case "matches", 1, str() as pattern:
+            if _ANYTHING.fullmatch(pattern):
+                return _fits_every_text(checker, "every text matches this pattern", node.span)
             return _pattern_compiles(checker, pattern, node.span)
+        case "glob", 1, str() as pattern if pattern != "" and pattern.strip("*") == "":
+            return _fits_every_text(checker, "every text matches this pattern", node.span)
         case "cidr_contains", 0, str() as text:
             return _network(checker, text, node.span)
         case "semver_compare", _, str() as text:
@@ -31,6 +44,18 @@ def can_be_read(checker: Checker, function: str, position: int, node: tree.Liter
             return _part(checker, percent, node.span)
         case _:
             return True
+
+
+def _fits_every_text(checker: Checker, message: str, span: Span) -> bool:
+    error(
+        checker.context.sink,
+        "FC208",
+        message,
+        span,
+        why="the test is true of every object, as if it were not there",
+        help="write what is meant, or remove the test; to select everything on purpose, write `where all`",
+    )
+    return False
 
 
 def _network(checker: Checker, text: str, span: Span) -> bool:

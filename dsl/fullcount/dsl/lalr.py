@@ -53,11 +53,34 @@ class Parser:
         #: Rules that are nothing but their only part: most of those that an expression goes through.
         self._passing = [rule.single and rule.size == 1 and not rule.spliced for rule in table.rules]
 
+    @property
+    def keywords(self) -> frozenset[str]:
+        """Every word that the grammar takes as a keyword somewhere."""
+        return frozenset(self._table.terminals.keywords)
+
     def parse(self, text: str) -> Tree | Failure:
         """Parse a text, up to the first token that the grammar cannot take."""
-        skip, read, states = self._lexer.skip, self._lexer.token, self._table.states
         stack: list[int] = [self._table.start]
         values: list[Tree | Token] = []
+        failure = self._run(text, stack, values)
+        if failure is not None:
+            return failure
+        last = values[-1] if len(values) > 0 else None  # after a token nothing is reduced until the next one is known
+        if not self._take(END, stack, values):
+            return self._failure(len(text), stack, last if isinstance(last, Token) else None, unreadable=False)
+        root = values[-1]
+        if isinstance(root, Token):
+            raise TypeError("the grammar ended in a token")
+        return root
+
+    def following(self, text: str) -> frozenset[str]:
+        """Return the terminals that could go on after a text; none if it can't be the beginning of anything."""
+        stack = [self._table.start]
+        failure = self._run(text, stack, [])
+        return frozenset() if failure is not None else self._failure(len(text), stack, None, unreadable=False).accepts
+
+    def _run(self, text: str, stack: list[int], values: list[Tree | Token]) -> Failure | None:
+        skip, read, states = self._lexer.skip, self._lexer.token, self._table.states
         last: Token | None = None
         at, end = skip(text, 0), len(text)
         while at < end:
@@ -68,12 +91,7 @@ class Parser:
             values.append(token)
             last = token
             at = skip(text, token.end_pos)
-        if not self._take(END, stack, values):
-            return self._failure(at, stack, last, unreadable=False)
-        root = values[-1]
-        if isinstance(root, Token):
-            raise TypeError("the grammar ended in a token")
-        return root
+        return None
 
     def _take(self, symbol: str, stack: list[int], values: list[Tree | Token] | None) -> bool:
         """Reduce as far as it goes before a symbol, then go on to it; False where the symbol can't stand.

@@ -29,11 +29,16 @@ _COMMENT = re.compile(r'"(?:[^"\\\n]|\\[^\n])*"?|(#[^\n]*)')
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a text gave. `root` is the parse with all of its tokens; both it and the tree are None after an error."""
+    """What a text gave. `root` is the parse with all of its tokens; both it and the tree are None after an error.
+
+    `rough` is what could be read around the errors, with placeholders in their places: an editor finds its way in it,
+    nothing is ever compiled from it. None where not even that is possible.
+    """
 
     file: tree.File | None
     root: Tree | None
     diagnostics: Diagnostics
+    rough: tree.File | None = None
 
 
 def parse(source: Source) -> tuple[tree.File | None, Diagnostics]:
@@ -53,7 +58,7 @@ def read(source: Source) -> Read:
     if isinstance(root, Failure):
         return Read(None, None, diagnostics)
     file = Builder(source, diagnostics, damaged).file(root, _comments(source))
-    return Read(None, None, diagnostics) if diagnostics.has_errors else Read(file, root, diagnostics)
+    return Read(None, None, diagnostics, file) if diagnostics.has_errors else Read(file, root, diagnostics, file)
 
 
 def _go_on(

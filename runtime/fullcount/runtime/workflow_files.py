@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -106,12 +106,14 @@ def find_files(paths: Iterable[Path]) -> list[Path]:
 class ImportedFiles:
     """Reads what a workflow file imports, from within the workspace alone; the compiler's loader.
 
-    A path is judged by where it leads, not by how it is written: neither `..` nor a symbolic link leads outside.
+    A path is judged by where it leads, not by how it is written: neither `..` nor a symbolic link leads outside. `read`
+    gives the content of a file that is there; an editor gives what has not been saved yet.
     """
 
-    def __init__(self, root: Path, first: Path) -> None:
+    def __init__(self, root: Path, first: Path, read: Callable[[Path], bytes] = Path.read_bytes) -> None:
         self._root = root.resolve()
         self._names = {first.resolve(): str(first)}
+        self._read = read
 
     def __call__(self, importing: str, path: str) -> Source | NotLoaded:
         """See `Loader`."""
@@ -126,7 +128,7 @@ class ImportedFiles:
                 return NotLoaded.MISSING
             if not real.is_file():
                 return NotLoaded.UNREADABLE
-            text = real.read_bytes().decode("utf-8")
+            text = self._read(real).decode("utf-8")
         except (OSError, RuntimeError, UnicodeDecodeError):  # a circle of links is a RuntimeError up to Python 3.12
             return NotLoaded.UNREADABLE
         shown = Path(os.path.normpath(joined))
@@ -148,16 +150,19 @@ def source_of(path: Path, workspace: Premises) -> Source:
     return source if own_name is None else Source(own_name, source.text)  # one of them is known by one name only
 
 
-def compile_text(source: Source, path: Path, workspace: Premises) -> Compiled:
-    """Compile a text as `compile_file` does its file; one of the protections stands for what is in the file now."""
+def compile_text(source: Source, path: Path, workspace: Premises, *, saved: bool = True) -> Compiled:
+    """Compile a text as `compile_file` does its file; one of the protections stands for what is in the file now.
+
+    A text that was never saved has no author yet: only an editor has such a one, and nothing is planned from it.
+    """
     from fullcount.compiler.pipeline import compile_source
 
     return compile_source(
         source,
         workspace.catalog(),
-        ImportedFiles(workspace.root, path),
+        ImportedFiles(workspace.root, path, workspace.content_of),
         protections=workspace.protections.current(source),
-        authors=authors_of([str(path)]),
+        authors=authors_of([str(path)] if saved else []),
     )
 
 

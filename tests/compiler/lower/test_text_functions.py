@@ -104,7 +104,7 @@ def test_a_function_of_no_value_is_unknown(function, subject):
     ("function", "subject", "argument", "expected"),
     [
         ("starts_with", "abc", "ab", True),
-        ("starts_with", "abc", "", True),
+        ("starts_with", "abc", "", None),
         ("starts_with", "abc", "AB", False),
         ("ends_with", "a\0", "\0", True),
         ("ends_with", "abc", "abcd", False),

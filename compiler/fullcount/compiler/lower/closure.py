@@ -114,9 +114,10 @@ _FUNCTIONS: dict[str, FunctionOf] = {
     "trim": lambda text: text.strip(TRIM_CHARACTERS),
     "trim_dot": spelling.trim_dot,
     "nfc": spelling.nfc,
-    "starts_with": str.startswith,
-    "ends_with": str.endswith,
-    "contains": lambda text, part: part in text,
+    # every text begins with an empty one: a part that came out empty says nothing
+    "starts_with": lambda text, part: None if part == "" else text.startswith(part),
+    "ends_with": lambda text, part: None if part == "" else text.endswith(part),
+    "contains": lambda text, part: None if part == "" else part in text,
     "length": len,
     "semver_compare": versions.compare,
     "intersects": lambda some, others: not set(some).isdisjoint(others),

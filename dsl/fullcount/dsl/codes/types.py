@@ -89,8 +89,9 @@ CODES: tuple[Code, ...] = (
         id="FC208",
         title="the same for every object",
         explanation=(
-            "The test does not depend on any object, so the rule selects everything or nothing. To select every "
-            "object, write `where all`: someone has then meant it."
+            'The test does not depend on any object, or holds for whatever there is, as `starts_with(a.team, "")` and '
+            "`length(a.groups) >= 0` do, so the rule selects everything or nothing. To select every object, write "
+            "`where all`: someone has then meant it."
         ),
         wrong=ruled("1 < 2"),
         right=ruled("all"),

@@ -102,9 +102,10 @@ A source was asked for that `fullcount.toml` does not configure under `[sources.
     ),
     Code(
         id="FC611",
-        title="a driver is not installed",
+        title="a package that is needed here is not installed",
         explanation="""\
-The source needs a package that is not installed. PostgreSQL needs the extra: `pip install "fullcount[postgres]"`.""",
+What not everybody needs is installed by name: PostgreSQL with `pip install "fullcount[postgres]"`, the language server
+of `fullcount lsp` with `pip install "fullcount[lsp]"`.""",
     ),
     Code(
         id="FC612",

@@ -39,5 +39,6 @@ VERBS: Final[dict[str, Verb]] = {
     "conformance": Verb("conformance", "conformance", "Replay recorded exchanges through the connectors"),
     "serve": Verb("serve", "serve", "Run scheduled workflows when they are due"),
     "halt": Verb("halt", "halt", "Stop all acting at once, or allow it again"),
+    "lsp": Verb("lsp", "lsp", "Answer an editor on standard input and output"),
     "explain": Verb("explain", "explain", "Explain a code"),
 }

@@ -8,6 +8,7 @@ next `check` of the same bytes need not check them again. Whatever goes on to a 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -26,10 +27,17 @@ FILE_NAME: Final = "fullcount.toml"
 class Premises:
     """What the compiler may know of one workspace. Nothing of it changes, except that protections are read anew."""
 
-    def __init__(self, root: Path, seen_from: Path, catalog: StaticCatalog) -> None:
+    def __init__(
+        self,
+        root: Path,
+        seen_from: Path,
+        catalog: StaticCatalog,
+        content_of: Callable[[Path], bytes] = Path.read_bytes,
+    ) -> None:
         self._root = root
         self._seen_from = seen_from
         self._catalog = catalog
+        self._content_of = content_of
 
     @classmethod
     def known(cls, start: Path) -> Premises:
@@ -55,6 +63,14 @@ class Premises:
             cache.put(content, {"catalog": catalog_to_document(nobody), "roles": workspace.written_roles})
         return workspace
 
+    def reading(self, content_of: Callable[[Path], bytes]) -> Premises:
+        """Return the same workspace, its files of the language read in another way: an editor has what is not saved."""
+        return Premises(self._root, self._root, self._catalog, content_of)
+
+    def content_of(self, path: Path) -> bytes:
+        """Return the content of a file of the language. Raises `OSError`."""
+        return self._content_of(path)
+
     @property
     def root(self) -> Path:
         """The folder of `fullcount.toml`, absolute."""
@@ -69,7 +85,7 @@ class Premises:
         """The protections that hold for every workflow; each look at them reads their files."""
         from fullcount.runtime.workspace.protections import ProtectionFiles
 
-        return ProtectionFiles(self._root, self._catalog, self._seen_from)
+        return ProtectionFiles(self._root, self._catalog, self._seen_from, self._content_of)
 
 
 def find(start: Path) -> Path:

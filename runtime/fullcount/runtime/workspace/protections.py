@@ -7,7 +7,7 @@ is silently lost is a deletion. What stood in the files the last time is compile
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -33,10 +33,17 @@ class ProtectionsError(FullcountError):
 class ProtectionFiles:
     """The protections of the workspace in `root`, whose files are named as one would type them in `seen_from`."""
 
-    def __init__(self, root: Path, catalog: Catalog, seen_from: Path | None = None) -> None:
+    def __init__(
+        self,
+        root: Path,
+        catalog: Catalog,
+        seen_from: Path | None = None,
+        content_of: Callable[[Path], bytes] = Path.read_bytes,
+    ) -> None:
         self._root = root
         self._seen_from = root if seen_from is None else seen_from
         self._catalog = catalog
+        self._content_of = content_of
         self._read: tuple[Source, ...] | None = None
         self._checked: Protections | None = None
 
@@ -82,7 +89,7 @@ class ProtectionFiles:
     def _source(self, path: Path) -> Source:
         name = self._name(path)
         try:
-            return Source(name, path.read_bytes().decode("utf-8"))
+            return Source(name, self._content_of(path).decode("utf-8"))
         except OSError as error:
             raise WorkspaceError("FC614", f"the protections in `{name}` can't be read: {error.strerror}") from error
         except UnicodeDecodeError as error:
