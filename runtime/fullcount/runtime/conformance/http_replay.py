@@ -26,7 +26,7 @@ from fullcount.runtime.collect.snapshots import SnapshotStore
 from fullcount.runtime.conformance.case import Case, Step
 from fullcount.runtime.conformance.recorded import recorded, reply_to
 from fullcount.runtime.conformance.recording import Recording, host_of_api, request_of
-from fullcount.runtime.conformance.verdict import Verdict, worst
+from fullcount.runtime.conformance.verdict import KNOWN, Verdict, worst
 from fullcount.runtime.connectors.base import Matches, Outcome, Question, Reading, Scan
 from fullcount.runtime.connectors.http.client import HttpClient
 from fullcount.runtime.connectors.http.exchange import Exchange, Request
@@ -34,7 +34,7 @@ from fullcount.runtime.connectors.http.fields import Place
 from fullcount.runtime.connectors.http.forms import Dialect
 from fullcount.runtime.connectors.http.outcome import Written, judge_write
 from fullcount.runtime.connectors.http.scan import Listing, open_scan, operation_for
-from fullcount.runtime.evidence.codes import ActReason, Way
+from fullcount.runtime.evidence.codes import ActReason, WarningCode, Way
 from fullcount.runtime.evidence.envelope import Envelope, Status
 
 KEY = "$key"
@@ -57,10 +57,13 @@ def verdict_of(envelope: Envelope, fields: Sequence[str]) -> Verdict:
             states[name] = worst(known.states)
         else:
             states[name] = FieldState.ABSENT if envelope.status is Status.COMPLETE else FieldState.SOURCE_FAILED
+    warnings = {notice.code for notice in envelope.warnings}
+    if len(envelope.completeness.reasons) == 0 and not set(states.values()) <= KNOWN:
+        warnings.add(WarningCode.PARTIAL_FIELD_SET)  # a case speaks of the list as a whole, an envelope of each row
     return Verdict(
         reasons=frozenset(reason.code for reason in envelope.completeness.reasons),
         continuation=None if way is None else way.way,
-        warnings=frozenset(notice.code for notice in envelope.warnings),
+        warnings=frozenset(warnings),
         field_states=states,
         details=tuple(reason.detail for reason in envelope.completeness.reasons),
     )

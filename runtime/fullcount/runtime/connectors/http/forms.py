@@ -164,8 +164,10 @@ class Cursor(Form):
     """The value is a key in base64; what is sent is the first key behind it."""
     keeps: Consistency = Consistency.UNSTABLE
     """How well the pages belong together."""
-    shifts: bool = False
-    """Whether rows move between pages when the collection changes, so that a row seen twice tells of one missed."""
+    shifts: bool | Literal["uncounted"] = False
+    """Whether rows move between pages when the collection changes, so that a row seen twice tells of one missed.
+
+    `uncounted`: only where no total tells it better."""
 
 
 class End(Form):

@@ -106,7 +106,7 @@ class HttpScan:
             visibility=self.dialect.visibility,
             snapshot_token=self._pin,
             confirm=keeps is Consistency.UNSTABLE,
-            shifts=said is not None and said.following is not None and said.following.shifts,
+            shifts=said is not None and _shifts(said),
         )
 
     def _consistency(self, operation: Operation, said: Said | None) -> Consistency:
@@ -294,6 +294,12 @@ class HttpScan:
             return {"status": reply.status, "headers": dict(reply.headers), "body": reply.body}
         denied = reply.status in {401, 403}
         return {"failed": FieldState.FORBIDDEN if denied else FieldState.SOURCE_FAILED}
+
+
+def _shifts(said: Said) -> bool:
+    """Whether a row that comes twice tells of one that was missed."""
+    shifts = False if said.following is None else said.following.shifts
+    return said.total is None if shifts == "uncounted" else shifts
 
 
 def fill(template: str, operation: Operation, request: Request, item: Any) -> str:
