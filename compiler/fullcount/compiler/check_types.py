@@ -20,7 +20,7 @@ from fullcount.compiler.names import BoundInventory
 from fullcount.compiler.operations import Target, check_calls
 from fullcount.compiler.polarity import Polarity
 from fullcount.compiler.presence import facts_when
-from fullcount.compiler.report import error, near, warning
+from fullcount.compiler.report import error, near
 from fullcount.compiler.steps import check_steps, refuse_strays
 from fullcount.compiler.values import Value
 from fullcount.compiler.walk import mentions_row
@@ -147,17 +147,7 @@ def check_proposal(
 def _rule(checker: Checker, decl: tree.ProposeDecl, env: Env) -> ir.Expr | None:
     if isinstance(decl.where, tree.All):
         return ir.TRUE
-    where = checker.condition(decl.where, env)
-    if where is not None and not mentions_row(where, decl.row.text):
-        warning(
-            checker.context.sink,
-            "FC218",
-            f"this rule never looks at `{decl.row.text}`, so it selects every object or none",
-            decl.where.span,
-            why="a rule that forgets the object it is about is the quickest way to act on all of them",
-            help=f"name a field of `{decl.row.text}`",
-        )
-    return where
+    return checker.condition(decl.where, env)
 
 
 def _exemption(checker: Checker, decl: tree.ExceptDecl, env: Env) -> program.Exemption | None:

@@ -27,7 +27,7 @@ _BRANCHES = (
 workflow prune {
   inventory branches from vcs.branches {
     key name
-    fields { name: text, merged: bool }
+    fields { name: text, sha: text, merged: bool }
   }
 
   verify branches { complete, fresh within 1h }
@@ -90,7 +90,9 @@ CODES: tuple[Code, ...] = (
         wrong=_BRANCHES[0]
         + "  act prune with steps {\n    delete: vcs.delete(name: b.name) after 14d\n  }\n"
         + _BRANCHES[1],
-        right=_BRANCHES[0] + "  act prune with vcs.delete(name: b.name)\n" + _BRANCHES[1],
+        right=_BRANCHES[0]
+        + "  act prune with vcs.delete(name: b.name) {\n    undo vcs.restore(name: b.name, sha: b.sha)\n  }\n"
+        + _BRANCHES[1],
     ),
     Code(
         id="FC555",

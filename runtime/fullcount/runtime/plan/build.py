@@ -35,6 +35,7 @@ from fullcount.runtime.plan.document import (
     FloorDoc,
     KeptGroup,
     Measurement,
+    PatternDoc,
     PlanDocument,
     PlanRow,
     ProtectionDoc,
@@ -46,6 +47,7 @@ from fullcount.runtime.plan.errors import PlanError, SumsError, UnborneError
 from fullcount.runtime.plan.evaluate import Counts, Evaluation, perhaps_protected_by, protected_by
 from fullcount.runtime.plan.exempt import exemptions_of, unused_notes
 from fullcount.runtime.plan.graduated import Clocks, Graduated, graduate, mark
+from fullcount.runtime.plan.patterns import count_patterns
 from fullcount.runtime.plan.phrase import call_phrase, phrase
 from fullcount.runtime.plan.risk import Assessor
 from fullcount.runtime.plan.sensitivity import sensitivity
@@ -122,10 +124,11 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
         floors = evaluation.floors()
         selected = counts.candidates if graduated is None else graduated.selected
         near = sensitivity(evaluation, proposal, bindings, selected)
+        patterns = count_patterns(connection, workflow, proposal, relations, bindings)
         notes = (*inputs.notes, *_recreation(inputs), *exempt.notes, *unused_notes(evaluation.unused()))
     expected = assumed.expectations()
     return _document(
-        inputs, now, counts, rows, (*undecided, *without_call), kept, floors, expected, near, notes, graduated
+        inputs, now, counts, rows, (*undecided, *without_call), kept, floors, expected, patterns, near, notes, graduated
     )
 
 
@@ -290,6 +293,7 @@ def _document(
     kept: tuple[KeptGroup, ...],
     floors: tuple[FloorDoc, ...],
     expected: tuple[ExpectationDoc, ...],
+    patterns: tuple[PatternDoc, ...],
     near: tuple[Any, ...],
     notes: tuple[str, ...],
     graduated: Graduated | None,
@@ -352,6 +356,7 @@ def _document(
             expectations=expected,
             steps=None if graduated is None else graduated.steps_doc(),
             clocks=None if graduated is None else graduated.clocks_doc(),
+            patterns=patterns,
             sensitivity=near,
             since=_since(inputs.previous, rows, parameters, proposal.where_text),
             notes=notes,

@@ -165,6 +165,28 @@ class ExpectationDoc(Wire):
     found: int
 
 
+class NearMatch(Wire):
+    """A value that a pattern nearly matched, and why it did not; `value` is shortened if it is long."""
+
+    key: tuple[Any, ...]
+    value: str
+    because: str
+
+
+class PatternDoc(Wire):
+    """What a `matches` or `glob` of the rule matched, over the known values of the inventory's rows that were read.
+
+    `nearly`: how many values differ in capitals, by space around them, or have only a part that is like the pattern.
+    """
+
+    written: str
+    inventory: str
+    values: int
+    matched: int
+    nearly: int
+    near: tuple[NearMatch, ...] = ()
+
+
 class FloorGroup(Wire):
     """One group of a floor: how many objects it has, how many the plan takes, how many stay only because of the floor.
 
@@ -276,6 +298,7 @@ class PlanDocument(Wire):
     expectations: tuple[ExpectationDoc, ...] = ()
     steps: StepsDoc | None = None
     clocks: ClocksDoc | None = None
+    patterns: tuple[PatternDoc, ...] = ()
     sensitivity: tuple[Sensitivity, ...] = ()
     since: Since | None = None
     notes: tuple[str, ...] = ()
