@@ -106,7 +106,8 @@ def test_a_schedule_with_many_fires_is_warned_of_and_shows_them(clause, times):
 
 
 @pytest.mark.parametrize("clause", ['cron "0 2 * * *" timezone "Europe/Berlin" catch up within 4h', "every 6h",
-                                    'cron "0 * * * *"', 'cron "0 0 29 2 *"', 'cron "30 6 * * MON-FRI"'])  # fmt: skip
+                                    'cron "0 * * * *"', 'cron "0 0 29 2 *" catch up within 1d',
+                                    'cron "30 6 * * MON-FRI" catch up within 1h'])  # fmt: skip
 def test_a_schedule_that_someone_meant_compiles(clause):
     """Daily, hourly and rare schedules have no finding."""
     assert codes(scheduled(clause)) == []

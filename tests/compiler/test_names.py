@@ -40,7 +40,7 @@ def test_the_plain_file_has_no_finding():
         ("where a.locked", "where a.revision > 1", "FC110", "add `revision: int` to the fields of `accounts`"),
         ("directory.update(id: a.id, locked: true)", "directory.updat(id: a.id, locked: true)", "FC113", "`update`?"),
         ("undo directory.update(id: a.id, locked: false)", "undo vcs.restore(name: a.id)", "FC114", "`update`"),
-        ("directory.update(id: a.id, locked: true)", "directory.branches.update(id: a.id, locked: true)", "FC114", ""),
+        ("directory.update(id: a.id, locked: true)", "directory.branches.update(id: a.id, locked: true)", "FC113", ""),
         ("locked: true)", "lock: true)", "FC115", "add `locked: …`"),
         ("(id: a.id, locked: true)", "(locked: true)", "FC115", "add `id: a.id`"),
         ("locked: true)", "locked: true, locked: true)", "FC101", "remove one of them"),

@@ -8,8 +8,9 @@ from tests.support.compiling import with_rule
 
 from fullcount.compiler import ir
 from fullcount.compiler.document import workflow_from_document, workflow_to_document
+from fullcount.compiler.imports import no_files
 from fullcount.compiler.pipeline import compile_source
-from fullcount.compiler.protections import Protections, check_protections, protect_workflow
+from fullcount.compiler.protections import Protections, check_protections, protect_workflow, shared_names
 from fullcount.compiler.types import TEXT, FieldType
 from fullcount.dsl.diagnostics import Diagnostics
 from fullcount.dsl.parser import parse
@@ -29,7 +30,8 @@ def protections(*texts: str) -> Protections:
         file, found = parse(source)
         assert file is not None, [f.message for f in found]
         files.append((file, source))
-    return check_protections(files, EXAMPLE, sink)
+    shared = {source.name: shared_names(source, file, no_files, EXAMPLE, sink) for file, source in files}
+    return check_protections(files, EXAMPLE, sink, shared)
 
 
 def found(*texts: str) -> list[str]:
@@ -68,7 +70,8 @@ def test_a_protection_that_does_not_check_is_refused(text, code):
     source = Source("protect.fcw", text)
     file, sink = parse(source)
     if file is not None:
-        check_protections([(file, source)], EXAMPLE, sink)
+        shared = {source.name: shared_names(source, file, no_files, EXAMPLE, sink)}
+        check_protections([(file, source)], EXAMPLE, sink, shared)
     assert [finding.code for finding in sink] == [code]
 
 
@@ -148,3 +151,44 @@ def test_protections_are_part_of_the_document_and_its_digest():
     workflow = compiled(PLAIN, protections(PAYROLL)).program.workflows[0]
     assert workflow_from_document(workflow_to_document(workflow)) == workflow
     assert workflow != compiled(PLAIN, protections()).program.workflows[0]
+
+
+IS_PAYROLL = 'define pays(team: text) = team == "payroll" or starts_with(team, "pay-")\n'
+NAMED = 'protect payroll from directory.accounts as x where (pays(x.team)) because "it pays people"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (NAMED, "FC118"),
+        (IS_PAYROLL + NAMED.replace("x.team", "x.owner"), "FC202"),
+        (IS_PAYROLL + NAMED.replace("x.team", "x.logins"), "FC201"),
+        (IS_PAYROLL.replace("team ==", "taem ==") + NAMED, "FC109"),
+        ("define pays(x: text) = some people as p where (p.id == x)\n" + NAMED, "FC211"),
+        ('import "lib.fcw"\n' + NAMED, "FC140"),
+    ],
+)
+def test_a_definition_that_does_not_fit_a_protection_is_refused(text, code):
+    """What a protection uses is checked like a rule's, and a file that is missing is no empty one."""
+    assert code in found(text)
+
+
+def test_a_protection_may_use_the_definitions_of_its_file():
+    """It protects what the definition says, written out as by hand."""
+    by_name = the_proposal(PLAIN, protections(IS_PAYROLL + NAMED)).protections
+    written = PAYROLL.replace('x.team == "payroll"', 'x.team == "payroll" or starts_with(x.team, "pay-")')
+    by_hand = the_proposal(PLAIN, protections(written)).protections
+    assert [each.condition for each in by_name] == [each.condition for each in by_hand]
+
+
+def test_files_have_their_own_definitions():
+    """Two files of protections may mean different things by one name."""
+    other = IS_PAYROLL.replace('"payroll"', '"salaries"') + NAMED.replace("payroll from", "salaries from")
+    made = the_proposal(PLAIN, protections(IS_PAYROLL + NAMED, other)).protections
+    assert len({str(each.condition) for each in made}) == 2
+
+
+def test_ids_of_different_kinds_are_not_compared_in_a_protection_either():
+    """A protection that compares what is never equal protects nobody."""
+    text = 'protect p from directory.accounts as x where (x.sponsor is present and x.sponsor == x.id) because "b"'
+    assert found(text) == ["FC240"]

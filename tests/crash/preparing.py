@@ -7,6 +7,7 @@ import subprocess
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from fullcount.compiler.pipeline import compile_source
@@ -154,12 +155,50 @@ def prepare_sql(folder: Path, objects: int = OBJECTS) -> None:
     (folder / "workflow.fcw").write_text(_SQL_WORKFLOW)
 
 
-def prepare_canary(folder: Path) -> None:
+def prepare_canary(folder: Path, objects: int = OBJECTS) -> None:
     """Make the same database; the first twenty of its rows are a canary."""
-    prepare_sql(folder)
+    prepare_sql(folder, objects)
     workflow = folder / "workflow.fcw"
     text = workflow.read_text()
     workflow.write_text(text.replace("concurrency 4", "concurrency 4\n    canary 20 then wait 2s"))
+
+
+def prepare_steps(folder: Path, objects: int) -> None:
+    """Make the same database; its rows are marked first and locked fourteen days later."""
+    prepare_sql(folder, objects)
+    with database(folder) as db:
+        db.execute("ALTER TABLE accounts ADD COLUMN marked BOOLEAN NOT NULL DEFAULT 0")
+    for name, changes in (
+        (
+            "fullcount.toml",
+            {'["locked"]': '["locked", "marked"]', 'locked = "bool"': 'locked = "bool", marked = "bool"'},
+        ),
+        ("workflow.fcw", {"locked: bool": "locked: bool, marked: bool", "not a.locked and": "a.version >= 1 and"}),
+    ):
+        text = (folder / name).read_text()
+        for old, new in changes.items():
+            assert old in text
+            text = text.replace(old, new)
+        (folder / name).write_text(text)
+    workflow = folder / "workflow.fcw"
+    text = workflow.read_text()
+    steps = """  act lock with steps {
+    mark: directory.update(id: a.id, marked: true)
+    lock: directory.update(id: a.id, locked: true) undo directory.update(id: a.id, locked: false) after 14d
+    concurrency 4
+  }
+}
+"""
+    workflow.write_text(text[: text.index("  act lock with")] + steps)
+
+
+def sql_writes(folder: Path) -> dict[str, list[int]]:
+    """Return what each account was set to by each write, in order: whether it was locked."""
+    found: dict[str, list[int]] = {}
+    with database(folder) as db:
+        for key, locked in db.execute("SELECT id, locked FROM audit ORDER BY rowid"):
+            found.setdefault(key, []).append(locked)
+    return found
 
 
 def sql_changes(folder: Path) -> Counter[str]:
@@ -212,14 +251,18 @@ def git_deletions(folder: Path) -> Counter[str]:
     return found
 
 
-async def approved_plan(folder: Path, objects: int = OBJECTS) -> str:
-    """Compile, collect, certify, plan and approve; return the plan's id."""
+async def approved_plan(folder: Path, objects: int = OBJECTS, *, later: timedelta = timedelta(0)) -> str:
+    """Compile, collect, certify, plan and approve; return the plan's id. `later` moves the clock on."""
+
+    def clock() -> datetime:
+        return datetime.now(UTC) + later
+
     workspace = Workspace.load(folder)
     compiled = compile_source(Source("workflow.fcw", (folder / "workflow.fcw").read_text()), workspace.catalog())
     assert compiled.program is not None, [(d.code, d.message) for d in compiled.diagnostics]
     (workflow,) = compiled.program.workflows
-    with Store.open(workspace.store_url) as store:
-        engine = Engine(workspace, store, SnapshotStore(workspace.snapshot_dir))
+    with Store.open(workspace.store_url, clock=clock) as store:
+        engine = Engine(workspace, store, SnapshotStore(workspace.snapshot_dir), clock=clock)
         request = PlanRequest(workflow, workflow.proposals[0], {}, current_person())
         end = await engine.plan(request)
         assert end.plan is not None, end.refusals

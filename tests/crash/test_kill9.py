@@ -52,11 +52,11 @@ CHAIN = [
 class Prepared:
     """A workspace with an approved plan. `anew` puts it back as it was, at the same place: a copy is another target."""
 
-    def __init__(self, folder: Path, prepare) -> None:
+    def __init__(self, folder: Path, prepare, objects: int = preparing.OBJECTS) -> None:
         self.folder, self._kept = folder / "workspace", folder / "kept"
         self.folder.mkdir()
-        prepare(self.folder)
-        self.plan_id = asyncio.run(preparing.approved_plan(self.folder))
+        prepare(self.folder, objects)
+        self.plan_id = asyncio.run(preparing.approved_plan(self.folder, objects))
         shutil.copytree(self.folder, self._kept)
 
     def anew(self) -> tuple[Path, str]:

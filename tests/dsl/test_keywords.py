@@ -54,7 +54,8 @@ workflow w {
   act q with s.op(id: a.id) { rate 1 per minute }
   act r with s.op(id: a.id) { rate 1 per hour }
   notify "m" on waiting, refused, done, stopped
-  act t with steps { a: s.op(id: a.id) b: s.op(id: a.id) undo s.op(id: a.id) after 1d }
+  act t with steps { a: s.op(id: a.id) b: s.op(id: a.id) undo s.op(id: a.id) after 1d
+    c: s.op(id: a.id) every 1h, 2 times }
   test defaults i { x: absent }
   test "t" of p {
     now 2026-01-31T00:00:00Z

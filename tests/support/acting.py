@@ -87,6 +87,8 @@ class Orphans:
         self.account_table = FakeTable(self.accounts, [self.account(i) for i in range(1, accounts + 1)])
         self.people_table = FakeTable(self.people, [{"id": f"p{i}", "active": True} for i in range(1, people + 1)])
         self.source = FakeSource(self.account_table, self.people_table)
+        self.others: dict[str, FakeSource] = {}
+        """Further sources that are acted on, by name."""
         self.stored: dict[str, Stored] = {}
         self.now_micros = int(self.clock.start.timestamp()) * 1_000_000
         self.workflow = self._workflow(**changes)
@@ -199,7 +201,8 @@ class Orphans:
     @property
     def resources(self) -> dict[tuple[str, str], Resource]:
         """Return the declared resources."""
-        return {("fake", r.name): r for r in (self.accounts, self.people)}
+        others = [table.resource for source in self.others.values() for table in source.tables.values()]
+        return {(r.source, r.name): r for r in (self.accounts, self.people, *others)}
 
     def replace_proposal(self, **changes: Any) -> None:
         """Change the proposal of the workflow."""
@@ -213,10 +216,14 @@ class Orphans:
         for key, value in values.items():
             self.account_table.objects[key,][name] = value
 
+    @property
+    def sources(self) -> dict[str, FakeSource]:
+        """Return every source by name."""
+        return {"fake": self.source, **self.others}
+
     def reader(self, source: str) -> FakeSource:
         """Return the reading side."""
-        assert source == "fake"
-        return self.source
+        return self.sources[source]
 
     def surroundings(self) -> Surroundings:
         """Return what a recheck may ask."""

@@ -69,7 +69,7 @@ class Stage:
         self.protections: tuple[Protection, ...] = ()
         """What the workspace protects by now."""
         self.freezes: tuple[Freeze, ...] = ()
-        self.versions = {"engine": ENGINE, "fake": "1"}
+        self.versions = {"engine": ENGINE, **dict.fromkeys(self.world.sources, "1")}
 
     @property
     def source(self) -> Any:
@@ -114,9 +114,9 @@ class Stage:
                 envelopes=envelopes,
                 snapshots=self.snapshots,
                 bindings=world.bindings,
-                target={"fake": dict(world.source.facts)},
+                target={name: dict(source.facts) for name, source in world.sources.items()},
                 engine_version=ENGINE,
-                connector_versions={"fake": "1"},
+                connector_versions=dict.fromkeys(world.sources, "1"),
                 exemptions=self.lists,
                 authors=["uid:70009"],
                 plan_id=str(ULID()),
@@ -145,8 +145,7 @@ class Stage:
         """Return what an apply of the plan needs; the workflow is the one stored in the plan."""
 
         async def open_actor(source: str) -> Any:
-            assert source == "fake"
-            return self.world.source
+            return self.world.sources[source]
 
         context = ApplyContext(
             store=self.store,

@@ -120,6 +120,12 @@ def delete_operation(name: str = "delete") -> Operation:
     return Operation(name, declared, Effect.DELETE, Idempotency.PRECONDITION, reversible=False)
 
 
+def message_operation(name: str = "send") -> Operation:
+    """Return an operation that makes something new."""
+    declared = {each: Parameter(FieldType(SCALARS["text"])) for each in ("to", "about")}
+    return Operation(name, declared, Effect.CREATE, Idempotency.NONE, reversible=False)
+
+
 def fake_resource(
     name: str = "accounts",
     fields: str = "id: text, owner: text?",
@@ -368,6 +374,11 @@ class FakeSource:
             return result if same else ActResult(Outcome.FAILED, ActReason.IDEMPOTENCY_MISMATCH)
         table = self.tables[call.resource.name]
         operation = call.resource.operations[call.operation]
+        if len(call.key) == 0:  # something new, to which the source gives a key
+            assert (operation.effect, dict(call.expected)) == (Effect.CREATE, {})
+            self.effects.append((call.operation, tuple(call.arguments[name] for name in sorted(call.arguments))))
+            self.performed[call.idempotency_key] = (call, ActResult(Outcome.DONE))
+            return ActResult(Outcome.DONE)
         row = table.objects.get(call.key)
         if operation.effect is Effect.CREATE:
             if row is not None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from tests.support.acting import DAY, Orphans, field_of
 from tests.support.applying import Stage
+from tests.support.fake_source import FakeSource, FakeTable, fake_resource, message_operation
 
 from fullcount.compiler import ir, program
 from fullcount.compiler.program import RELEASE
@@ -33,8 +34,35 @@ def setting(world: Orphans, locked: bool, *, reversible: bool = True) -> program
 def deleting(world: Orphans) -> program.OperationCall:
     """Return `delete(id: a.id)`."""
     return program.OperationCall(
-        "fake", "accounts", "delete", {"id": field_of("a", world.accounts, "id")}, reversible=False
+        "fake",
+        "accounts",
+        "delete",
+        {"id": field_of("a", world.accounts, "id")},
+        reversible=False,
+        deletes=True,
     )
+
+
+def with_mail(world: Orphans) -> FakeSource:
+    """Give the world a source of messages, and return it."""
+    messages = fake_resource("messages", "id: text", source="mail", operations=(message_operation(),))
+    world.others["mail"] = FakeSource(FakeTable(messages, []), name="mail")
+    return world.others["mail"]
+
+
+def telling(world: Orphans) -> program.OperationCall:
+    """Return `mail.send(to: a.owner, about: a.id)`."""
+    a = world.accounts
+    arguments: dict[str, ir.Expr] = {"to": field_of("a", a, "owner"), "about": field_of("a", a, "id")}
+    return program.OperationCall("mail", "messages", "send", arguments, reversible=False, own=False)
+
+
+def by_version(world: Orphans) -> None:
+    """Let accounts have no incarnation any more: only their version tells one from another."""
+    world.accounts = replace(world.accounts, incarnation=None)
+    world.account_table.resource = world.accounts
+    accounts = replace(world.workflow.inventories["accounts"], incarnation=None)
+    world.workflow = replace(world.workflow, inventories={**world.workflow.inventories, "accounts": accounts})
 
 
 def steps_of(world: Orphans, *, first_after: int = 0) -> tuple[program.Step, ...]:
@@ -117,4 +145,6 @@ def waiting(plan: StoredPlan | PlanDocument) -> dict[str, str]:
     return {row.key[0]: row.step.label for row in document.steps.waiting}
 
 
-__all__ = ["RELEASE", "Nights", "deleting", "due", "setting", "steps_of", "waiting"]
+__all__ = [
+    "RELEASE", "Nights", "by_version", "deleting", "due", "setting", "steps_of", "telling", "waiting", "with_mail",
+]  # fmt: skip

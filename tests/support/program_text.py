@@ -284,7 +284,8 @@ def _act(each: tree.ActDecl) -> list[list[str]]:
 
 def _step(each: tree.StepDecl) -> list[str]:
     undo = [] if each.undo is None else ["undo", *_operation(each.undo)]
-    after = [] if each.after is None else ["after", _duration(each.after)]
+    after = [] if each.after is None else ["after" if each.times is None else "every", _duration(each.after)]
+    after += [] if each.times is None else [",", str(each.times), "times"]
     return [each.label.text, ":", *_operation(each.operation), *undo, *after]
 
 

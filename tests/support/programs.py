@@ -293,11 +293,12 @@ single_acts = st.builds(
     _optional(stops),
 )
 steps = st.builds(
-    lambda n, o, u, a: tree.StepDecl(n, o, u, a, NOWHERE, None if a is None else NOWHERE),
+    lambda n, o, u, a, t: tree.StepDecl(n, o, u, a, NOWHERE, None if a is None else NOWHERE, None if a is None else t),
     names | st.just(_name("release")),
     operations,
     _optional(operations),
     _optional(durations),
+    _optional(counts),
 )
 graduated_acts = st.builds(
     lambda p, r, c, s, w: tree.ActDecl(p, None, None, r, c, s, NOWHERE, steps=tuple(w)),

@@ -7,8 +7,7 @@ from typing import TypeVar
 from fullcount.compiler import program
 from fullcount.compiler.automatic import read_automatic
 from fullcount.compiler.names import Names, said_twice
-from fullcount.compiler.report import did_you_mean, error, near, warning
-from fullcount.compiler.seats import seat
+from fullcount.compiler.report import did_you_mean, error, near
 from fullcount.dsl import tree
 from fullcount.dsl.diagnostics import Diagnostics, Label
 
@@ -155,63 +154,3 @@ def _roles_once(decl: tree.ApproveDecl, sink: Diagnostics) -> None:
                 help="say once how many people of the role must agree",
             )
         first.setdefault(quorum.role, quorum)
-
-
-def warn_too_few_people(names: Names, authors: frozenset[str], sink: Diagnostics) -> None:
-    """Warn of an approval that the people of its roles could never give, one person counting once.
-
-    `authors` are taken out where the clause bars them. A role whose people nobody knows is left alone.
-    """
-    for decl in names.workflow.approvals:
-        people = {quorum.role: names.catalog.people(quorum.role) for quorum in decl.quorums}
-        seats = [
-            (quorum.count, members - authors if quorum.not_by_author else members)
-            for quorum in decl.quorums
-            if (members := people[quorum.role]) is not None
-        ]
-        if len(seats) < len(decl.quorums) or any(count <= 0 for count, _ in seats) or frozenset() in people.values():
-            continue  # unknown, or wrong in a way that was reported
-        everybody = frozenset[str]().union(*(may for _, may in seats))
-        wanted, found = sum(count for count, _ in seats), len(seat(seats, everybody))
-        if found == wanted:
-            continue
-        asked = " and ".join(f'{quorum.count} of role "{quorum.role}"' for quorum in decl.quorums)
-        barred = sorted(
-            {who for q in decl.quorums if q.not_by_author for who in (people[q.role] or frozenset()) & authors}
-        )
-        without = f", not counting the author {' and '.join(f'`{who}`' for who in barred)}" if barred else ""
-        warning(
-            sink,
-            "FC408",
-            f"`{asked}` can't be reached: {_how_many(found)} could fill it{without}",
-            decl.quorums[0].span.to(decl.quorums[-1].span),
-            why="every plan would wait for an approval that nobody can complete",
-            help="add people to the role under `[roles]` in fullcount.toml, or ask for fewer",
-        )
-
-
-def _how_many(people: int) -> str:
-    return "nobody" if people == 0 else "only 1 person" if people == 1 else f"only {people} people"
-
-
-def warn_one_approver(
-    act: program.Act, approvals: tuple[program.Approval, ...], names: Names, sink: Diagnostics
-) -> None:
-    """Warn of an act that can't be taken back and that one person alone may approve."""
-    decl = next(each for each in names.workflow.acts if each.proposal.text == act.proposal)
-    asked = sum(q.count for a in approvals if a.proposal == act.proposal for q in a.quorums)
-    if act.reversible or asked != 1:
-        return
-    name, final = next((n, call) for n, call in act.calls.items() if n != program.RELEASE and not call.reversible)
-    step = next((each for each in decl.steps if each.label.text == name), None)
-    place = decl.operation if step is None else step.operation
-    said = f"`{final.operation}`" if step is None else f"step `{step.label.text}`"
-    warning(
-        sink,
-        "FC405",
-        f"{said} can't be taken back here, and one person alone may approve it",
-        decl.span if place is None else place.span,
-        note="no `undo`",
-        why="a mistake of one person would then be final",
-        help="add an `undo` if the operation has one, or ask for two people",
-    )

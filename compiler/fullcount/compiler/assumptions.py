@@ -91,8 +91,8 @@ def assumptions(proposal: program.Proposal, act: program.Act | None) -> tuple[As
 
 def _brought_about(proposal: program.Proposal, act: program.Act | None) -> Iterator[object]:
     """Yield the sentences about what the act makes true of its object."""
-    given = [] if act is None else [pair for call in act.calls.values() for pair in call.arguments.items()]
-    for name, value in given:
+    calls = () if act is None else act.calls.values()
+    for name, value in (pair for call in calls if call.own for pair in call.arguments.items()):
         if not isinstance(value, ir.Const | ir.Param):
             continue
         for optional in (True, False):

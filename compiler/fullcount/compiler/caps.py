@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from fullcount.compiler import program
 from fullcount.compiler.names import Names
-from fullcount.compiler.report import error, warning
+from fullcount.compiler.report import error
 from fullcount.dsl import tree
 from fullcount.dsl.diagnostics import Diagnostics, Label
 from fullcount.dsl.source import Span
@@ -29,15 +29,6 @@ def check_limit(decl: tree.ProposeDecl, act: tree.ActDecl | None, sink: Diagnost
                 help="add `limit 50, 5%`",
             )
         return
-    if limit.count == 0 or limit.percent == 0:
-        warning(
-            sink,
-            "FC502",
-            "this limit allows no act at all",
-            limit.span,
-            why="zero means none, never `unlimited`",
-            help="raise the limit, or leave it to keep the act switched off",
-        )
     if limit.percent is not None:
         _percent(limit.percent, limit.span, sink)
 

@@ -43,11 +43,15 @@ class Idempotency(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter of an operation. `key` is set when it must be given that key field of the object acted on."""
+    """A parameter of an operation. `key` is set when it must be given that key field of the object acted on.
+
+    `among`: the only texts that it may be given, written out; empty: any value of its type.
+    """
 
     type: FieldType
     required: bool = True
     key: str | None = None
+    among: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

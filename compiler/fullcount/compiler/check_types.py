@@ -22,7 +22,7 @@ from fullcount.compiler.partitions import check_partitions, check_place, consist
 from fullcount.compiler.picks import check_pick, refuse_picked_steps
 from fullcount.compiler.polarity import Polarity
 from fullcount.compiler.presence import facts_when
-from fullcount.compiler.report import error, near, warning
+from fullcount.compiler.report import error, near
 from fullcount.compiler.steps import check_steps, refuse_strays
 from fullcount.compiler.values import Value
 from fullcount.compiler.walk import mentions_row
@@ -154,17 +154,7 @@ def check_proposal(
 def _rule(checker: Checker, decl: tree.ProposeDecl, env: Env) -> ir.Expr | None:
     if isinstance(decl.where, tree.All):
         return ir.TRUE
-    where = checker.condition(decl.where, env)
-    if where is not None and not mentions_row(where, decl.row.text):
-        warning(
-            checker.context.sink,
-            "FC218",
-            f"this rule never looks at `{decl.row.text}`, so it selects every object or none",
-            decl.where.span,
-            why="a rule that forgets the object it is about is the quickest way to act on all of them",
-            help=f"name a field of `{decl.row.text}`",
-        )
-    return where
+    return checker.condition(decl.where, env)
 
 
 def _exemption(checker: Checker, decl: tree.ExceptDecl, env: Env) -> program.Exemption | None:
@@ -206,11 +196,15 @@ def check_act(checker: Checker, decl: tree.ActDecl, proposal: program.Proposal |
     check_recreation(base.decl, base.resource, decl, checker.context.sink)
     check_place(base.decl, base.resource, decl, checker.context.sink)
     env = Env(Place.ARGUMENT, rows={declared.row.text: base}, polarity=Polarity.MIXED)
-    env = replace(env, lenient=True) if proposal is None else env.knowing(facts_when(proposal.where, True))
+    if proposal is None:
+        env = released = replace(env, lenient=True)
+    else:
+        # what is released no longer qualifies, so the rule tells nothing of it
+        env, released = env.knowing(facts_when(proposal.where, True)), env
     target = Target(base, declared.row.text)
     if decl.operation is None:
         stands = refuse_picked_steps(declared, decl, checker.context.sink)
-        checked = check_steps(checker, decl, target, env)
+        checked = check_steps(checker, decl, proposal, target, (env, released))
         return None if stands else checked
     strays = refuse_strays(decl, checker.context.sink)
     calls = check_calls(checker, decl.operation, decl.undo, target, env)

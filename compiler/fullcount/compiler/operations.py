@@ -1,13 +1,14 @@
 """Calls of operations: one narrow, named write, on the very object that was proposed.
 
 The object is never chosen by an expression: each key parameter must be given the base row's own key field, so that what
-is acted on is what was approved.
+is acted on is what was approved. An operation of another resource may only make something new (a message, a snapshot):
+what is already there was proposed by nobody. It counts as touching nothing of the object, and is never taken back.
 """
 
 from __future__ import annotations
 
 from fullcount.compiler import ir, program
-from fullcount.compiler.catalog import Operation, Parameter, Resource
+from fullcount.compiler.catalog import Effect, Operation, Parameter, Resource
 from fullcount.compiler.environment import Env
 from fullcount.compiler.expressions import Checker
 from fullcount.compiler.names import BoundInventory, said_twice
@@ -25,6 +26,26 @@ class Target:
     row: str
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """An operation, whose it is, and whether that is the resource of the proposed object."""
+
+    operation: Operation
+    resource: Resource
+    own: bool
+
+    def call(self, arguments: dict[str, ir.Expr], *, reversible: bool) -> program.OperationCall:
+        return program.OperationCall(
+            self.resource.source,
+            self.resource.name,
+            self.operation.name,
+            arguments,
+            reversible,
+            own=self.own,
+            deletes=self.own and self.operation.effect is Effect.DELETE,
+        )
+
+
 def check_calls(
     checker: Checker, call_decl: tree.OperationCall, undo_decl: tree.OperationCall | None, target: Target, env: Env
 ) -> tuple[program.OperationCall, program.OperationCall | None] | None:
@@ -33,31 +54,28 @@ def check_calls(
     undo = None if undo_decl is None else _checked(checker, undo_decl, target, env)
     if call is None or (undo_decl is not None and undo is None):
         return None
-    (operation, arguments), resource = call, target.inventory.resource
-    reversible = False
+    found, arguments = call
     undo_call = None
     if undo_decl is not None and undo is not None:
-        if not _takes_back(call_decl, undo_decl, operation, undo[0], resource, checker.context.sink):
+        if not _takes_back(call_decl, undo_decl, found, undo[0].operation, checker.context.sink):
             return None
-        reversible = True
-        undo_call = program.OperationCall(resource.source, resource.name, undo[0].name, undo[1], undo[0].reversible)
-    made = program.OperationCall(resource.source, resource.name, operation.name, arguments, reversible)
-    return made, undo_call
+        undo_call = undo[0].call(undo[1], reversible=undo[0].operation.reversible)
+    return found.call(arguments, reversible=undo_call is not None), undo_call
 
 
 def _takes_back(
     call_decl: tree.OperationCall,
     undo_decl: tree.OperationCall,
-    operation: Operation,
+    found: _Found,
     undo: Operation,
-    resource: Resource,
     sink: Diagnostics,
 ) -> bool:
     """Whether `undo` really brings back what `operation` did; if not, that is reported."""
-    if operation.reversible and operation.name in undo.undoes:
+    operation = found.operation
+    if found.own and operation.reversible and operation.name in undo.undoes:
         return True
-    able = [name for name, other in resource.operations.items() if operation.name in other.undoes]
-    if not operation.reversible:
+    able = [name for name, other in found.resource.operations.items() if operation.name in other.undoes]
+    if not found.own or not operation.reversible:
         message = f"nothing can take back `{operation.name}`"
         help_text = "remove the `undo`, and let more than one person approve"
     else:
@@ -77,18 +95,18 @@ def _takes_back(
 
 def _checked(
     checker: Checker, call: tree.OperationCall, target: Target, env: Env
-) -> tuple[Operation, dict[str, ir.Expr]] | None:
-    operation = _find(checker, call.operation, target)
-    if operation is None:
+) -> tuple[_Found, dict[str, ir.Expr]] | None:
+    found = _find(checker, call.operation, target)
+    if found is None:
         return None
-    arguments = _arguments(checker, call, operation, target, env)
-    return None if arguments is None else (operation, arguments)
+    arguments = _arguments(checker, call, found.operation, target, env)
+    return None if arguments is None else (found, arguments)
 
 
-def _find(checker: Checker, path: tree.Dotted, target: Target) -> Operation | None:
-    """Return the operation at `source.operation` or `source.resource.operation`."""
-    sink, catalog, resource = checker.context.sink, checker.context.names.catalog, target.inventory.resource
-    source, middle, last = path.parts[0], path.parts[1:-1], path.parts[-1]
+def _find(checker: Checker, path: tree.Dotted, target: Target) -> _Found | None:
+    """Return the operation at `source.operation` or `source.resource.operation`, the object's own first."""
+    sink, catalog, base = checker.context.sink, checker.context.names.catalog, target.inventory.resource
+    source, last = path.parts[0], path.parts[-1]
     if source.text not in catalog.sources():
         error(
             sink,
@@ -98,29 +116,67 @@ def _find(checker: Checker, path: tree.Dotted, target: Target) -> Operation | No
             **near(source.text, source.span, catalog.sources(), "sources"),
         )
         return None
-    named = ".".join(part.text for part in middle)
-    if source.text != resource.source or named not in {"", resource.name}:
-        error(
-            sink,
-            "FC114",
-            f"the objects come from `{resource.source}.{resource.name}`, and this operation is of `{path.text}`",
-            path.span,
-            labels=(Label(target.inventory.decl.resource.span, "the objects are read here"),),
-            why="an act changes the objects that were proposed, and nothing else",
-            help=f"use an operation of `{resource.source}`: {_operations(resource)}",
-        )
-        return None
-    if len(path.parts) == 1 or last.text not in resource.operations:
-        written = path.text if len(path.parts) == 1 else last.text
+    named = ".".join(part.text for part in path.parts[1:-1])
+    meant = [each for each in catalog.resources(source.text).values() if _is_meant(each, named)]
+    able = [each for each in meant if len(path.parts) > 1 and last.text in each.operations]
+    if source.text == base.source and any(each.name == base.name for each in able):
+        operation = base.operations[last.text]
+        return _Found(operation, base, own=not _makes(operation))
+    if len(able) == 1:
+        return _made_elsewhere(able[0], path, target, sink)
+    if len(able) == 0:
+        _none_such(path, named, meant, base, sink)
+    else:
         error(
             sink,
             "FC113",
-            f"`{resource.source}.{resource.name}` has no operation `{written}`",
-            last.span,
-            **near(written, last.span, resource.operations, "operations"),
+            f"several resources of `{source.text}` have an operation `{last.text}`: "
+            + ", ".join(f"`{each.name}`" for each in able),
+            path.span,
+            help=f"name the one that is meant: `{source.text}.{able[0].name}.{last.text}`",
         )
-        return None
-    return resource.operations[last.text]
+    return None
+
+
+def _is_meant(resource: Resource, named: str) -> bool:
+    """Whether a resource is named, by its name or by the beginning of it (`ec2` for `ec2.volumes`)."""
+    return named == "" or resource.name == named or resource.name.startswith(f"{named}.")
+
+
+def _none_such(path: tree.Dotted, named: str, meant: list[Resource], base: Resource, sink: Diagnostics) -> None:
+    source, last = path.parts[0], path.parts[-1]
+    written = path.text if len(path.parts) == 1 else last.text
+    if source.text == base.source and (named == "" or any(each.name == base.name for each in meant)):
+        where, known = f"{base.source}.{base.name}", dict.fromkeys(base.operations)
+    else:
+        where = f"{source.text}.{named}" if named != "" else source.text
+        known = dict.fromkeys(name for each in meant for name in each.operations)
+    message = f"`{where}` has no operation `{written}`"
+    error(sink, "FC113", message, last.span, **near(written, last.span, known, "operations"))
+
+
+def _made_elsewhere(resource: Resource, path: tree.Dotted, target: Target, sink: Diagnostics) -> _Found | None:
+    """Return an operation of another resource, if all it does is to make something new."""
+    base, operation = target.inventory.resource, resource.operations[path.parts[-1].text]
+    if _makes(operation):
+        return _Found(operation, resource, own=False)
+    error(
+        sink,
+        "FC114",
+        f"the objects come from `{base.source}.{base.name}`, and this operation changes one of "
+        f"`{resource.source}.{resource.name}`",
+        path.span,
+        labels=(Label(target.inventory.decl.resource.span, "the objects are read here"),),
+        why="an act changes the objects that were proposed, and nothing else that is already there",
+        help=f"use an operation of `{base.source}`: {_operations(base)}; or one that makes something new, such as a "
+        "message",
+    )
+    return None
+
+
+def _makes(operation: Operation) -> bool:
+    """Whether all that an operation does is to make something new, to which the source itself gives a key."""
+    return operation.effect is Effect.CREATE and all(each.key is None for each in operation.parameters.values())
 
 
 def _operations(resource: Resource) -> str:
@@ -192,11 +248,31 @@ def _argument(
         return None
     if not _may_be_absent(parameter) and not checker.said_absent(typed, argument.value, env, f"`{operation.name}`"):
         return None
-    return typed.expr
+    return typed.expr if _among(argument, operation, parameter, typed.expr, sink) else None
 
 
 def _may_be_absent(parameter: Parameter) -> bool:
     return parameter.type.optional
+
+
+def _among(
+    argument: tree.Argument, operation: Operation, parameter: Parameter, value: ir.Expr, sink: Diagnostics
+) -> bool:
+    """Whether a parameter that takes a few texts alone is given one of them, written out; if not, that is reported."""
+    written = value.value if isinstance(value, ir.Const) else None
+    if len(parameter.among) == 0 or written in parameter.among:
+        return True
+    what = f"`{argument.name.text}` of `{operation.name}`"
+    known = "write one of " + ", ".join(f'`"{each}"`' for each in parameter.among)
+    error(
+        sink,
+        "FC125",
+        f"{what} is none of what the source has" if isinstance(written, str) else f"{what} must be written out",
+        argument.value.span,
+        why="that it is not there would be found out when it is needed",
+        help=did_you_mean(written, parameter.among, "values") if isinstance(written, str) else known,
+    )
+    return False
 
 
 def _own_key(

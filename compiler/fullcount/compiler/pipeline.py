@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fullcount.compiler import program
-from fullcount.compiler.approvals import check_approvals, unique_acts, warn_one_approver, warn_too_few_people
+from fullcount.compiler.approvals import check_approvals, unique_acts
 from fullcount.compiler.automatic import check_automatic
 from fullcount.compiler.bounded import check_bounded
 from fullcount.compiler.canary import check_canary
@@ -28,17 +28,18 @@ from fullcount.compiler.environment import Context
 from fullcount.compiler.expressions import Checker
 from fullcount.compiler.imports import Loader, gather, no_files
 from fullcount.compiler.library import Library, read_library
+from fullcount.compiler.lint import lint
+from fullcount.compiler.lint.subject import Subject
 from fullcount.compiler.list_files import gather_lists
 from fullcount.compiler.names import resolve_names, said_in_two_files, unique
 from fullcount.compiler.notifies import check_notifies
 from fullcount.compiler.program import Workflow
 from fullcount.compiler.promises import read_promises
-from fullcount.compiler.protections import Protections, check_protections, protect_workflow, refuse_strays
+from fullcount.compiler.protections import Protections, Shared, check_protections, protect_workflow, refuse_strays
 from fullcount.compiler.report import error
 from fullcount.compiler.requirements import check_requirements
 from fullcount.compiler.schedule import check_schedule
 from fullcount.compiler.suppressions import allow
-from fullcount.compiler.unused import warn_unused
 from fullcount.compiler.windows import check_windows
 from fullcount.dsl import tree
 from fullcount.dsl.dataclass import dataclass, field
@@ -98,15 +99,16 @@ def compile_source(
     check_definitions(library, catalog, files.sources, lists, sink)
 
     declared = len(file.workflows) + len(file.protects) + len(file.records) + len(file.definitions)
-    if declared == 0 and (protections is None or source.name not in protections.sources):
+    if declared == 0 and (protections is None or source.name not in protections.files):
         error(sink, "FC124", "this file declares nothing", file.span, help="write `workflow name { … }`")
 
     # protections: what no workflow may take
     if protections is None:
-        protections = check_protections(files.pairs(), catalog, sink)
+        names = Shared(library, files.sources)
+        protections = check_protections(files.pairs(), catalog, sink, dict.fromkeys(files.sources, names))
     else:
         for imported, at in files.pairs():
-            if at.name not in protections.sources:
+            if at.name not in protections.files:
                 refuse_strays(imported, sink)
 
     around = Surroundings(source, file.comments, files.sources, lists, library, catalog, authors)
@@ -231,14 +233,7 @@ def compile_workflow(workflow: tree.Workflow, around: Surroundings, sink: Diagno
     for act in acts:
         check_automatic(act, proposals.get(act.proposal), names, sink)
 
-    # warnings; behind an error, what looks unused may only not have been looked at
-    for act in acts:
-        warn_one_approver(act, approvals, names, sink)
-    warn_too_few_people(names, around.authors, sink)
-    if not sink.has_errors:
-        warn_unused(names, sink)
-
-    return program.Workflow(
+    made = program.Workflow(
         name=workflow.name.text,
         describe="" if workflow.describe is None else workflow.describe,
         owner="" if workflow.owner is None else workflow.owner,
@@ -251,3 +246,8 @@ def compile_workflow(workflow: tree.Workflow, around: Surroundings, sink: Diagno
         acts=tuple(acts),
         notifies=notifies,
     )
+
+    # lint; behind an error, what looks unused may only not have been looked at
+    if not sink.has_errors:
+        lint(Subject(made, workflow, context, around.authors), sink)
+    return made

@@ -76,6 +76,11 @@ class Inventory:
     """The partitions that it is read in, one scan for each combination; complete only if every one of them is."""
     normalized: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
+    @property
+    def clock_mark(self) -> str | None:
+        """The field that a clock of a graduated act is bound to: the incarnation, else the version, else none."""
+        return self.version if self.incarnation is None else self.incarnation
+
 
 @dataclass(frozen=True, slots=True)
 class Use:
@@ -258,13 +263,19 @@ class Approval:
 
 @dataclass(frozen=True, slots=True)
 class OperationCall:
-    """An operation with its arguments as expressions over the base row."""
+    """An operation with its arguments as expressions over the base row.
+
+    `own`: it acts on the object; any other makes something new (a message, a snapshot) and leaves the object as it is.
+    `deletes`: it deletes the object.
+    """
 
     source: str
     resource: str
     operation: str
     arguments: Mapping[str, ir.Expr]
     reversible: bool
+    own: bool = True
+    deletes: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -329,8 +340,8 @@ class Calls:
 class Act:
     """What to do with each approved object. `rate` is acts per second; None: unlimited. No window: at any time.
 
-    Either there is a `call`, or there are `steps`: a graduated act, which does one step of an object at a time. All
-    operations are of the resource of the proposal's inventory.
+    Either there is a `call`, or there are `steps`: a graduated act, which does one step of an object at a time. What
+    takes something back is of the resource of the proposal's inventory.
     """
 
     proposal: str
@@ -362,12 +373,9 @@ class Act:
         return {step.label: step.undo for step in self.steps if step.undo is not None}
 
     @property
-    def source(self) -> str:
-        """The source that is acted on. Raises ValueError for an act without any operation; none such is compiled."""
-        for call in self.calls.values():
-            return call.source
-        msg = f"the act of `{self.proposal}` calls nothing"
-        raise ValueError(msg)
+    def sources(self) -> tuple[str, ...]:
+        """The sources that may be acted on, each once."""
+        return tuple(dict.fromkeys(call.source for call in self.calls.values()))
 
     @property
     def reversible(self) -> bool:

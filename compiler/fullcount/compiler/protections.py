@@ -5,7 +5,8 @@ part of the program: an object may only be taken if each condition is *proven fa
 of an object protects it. There is nothing that a workflow can say against it.
 
 The fields that a protection reads are read with the object even if the workflow does not declare them. A protection
-looks at the object alone: no other inventory can make it unknown for everybody, or be left out.
+looks at the object alone: no other inventory can make it unknown for everybody, or be left out. It may use the
+definitions of its file and of what that imports; what these say is part of it, and is read anew with it.
 """
 
 from __future__ import annotations
@@ -15,9 +16,13 @@ from dataclasses import replace
 
 from fullcount.compiler import ir, program
 from fullcount.compiler.catalog import Catalog, Resource, StaticCatalog
+from fullcount.compiler.check_library import check_definitions
 from fullcount.compiler.environment import Context, Env, Place
 from fullcount.compiler.expressions import Checker
-from fullcount.compiler.library import Library
+from fullcount.compiler.ids import with_ids
+from fullcount.compiler.imports import Loader, gather
+from fullcount.compiler.library import Library, read_library
+from fullcount.compiler.list_files import gather_lists
 from fullcount.compiler.names import BoundInventory, Names, unique
 from fullcount.compiler.polarity import Polarity
 from fullcount.compiler.report import error
@@ -31,12 +36,22 @@ from fullcount.dsl.source import Source
 
 
 @dataclass(frozen=True, slots=True)
+class Shared:
+    """The names that the protections of a file may use, and the texts in which they stand."""
+
+    library: Library
+    sources: Mapping[str, Source]
+
+
+@dataclass(frozen=True, slots=True)
 class Declared:
     """A protection that checked, with the resource that it is about."""
 
     decl: tree.ProtectDecl
     resource: Resource
+    fields: Mapping[str, FieldType]
     source: Source
+    shared: Shared
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +61,39 @@ class Protections:
     declared: tuple[Declared, ...] = ()
     diagnostics: Diagnostics = field(default_factory=Diagnostics)
     sources: Mapping[str, Source] = field(default_factory=dict)
+    """The texts by name, those that the files import among them."""
+    files: frozenset[str] = frozenset()
+    """The files that are read for every workflow."""
 
 
-def check_protections(files: Sequence[tuple[tree.File, Source]], catalog: Catalog, sink: Diagnostics) -> Protections:
-    """Check the protections of these files; names are unique among all of them."""
+def shared_names(source: Source, file: tree.File, loader: Loader, catalog: Catalog, sink: Diagnostics) -> Shared:
+    """Read what the protections of a file may use: its definitions, and those of what it imports."""
+    files = gather(source, file, loader, sink)
+    library = read_library(files, catalog, sink)
+    # a definition may look into a list file, and is no use to a protection then (FC161)
+    check_definitions(library, catalog, files.sources, gather_lists(files, loader, sink), sink)
+    for imported, at in files.pairs():
+        if at.name != source.name:
+            refuse_strays(imported, sink)
+    return Shared(library, files.sources)
+
+
+def check_protections(
+    files: Sequence[tuple[tree.File, Source]], catalog: Catalog, sink: Diagnostics, shared: Mapping[str, Shared]
+) -> Protections:
+    """Check the protections of these files; names are unique among all of them. `shared` is by the name of the file."""
     source_of = {id(decl): source for file, source in files for decl in file.protects}
     declared = []
     for decl in unique([decl for file, _ in files for decl in file.protects], "protection", sink):
         source = source_of[id(decl)]
         resource = find_resource(decl.resource, catalog, sink)
-        if resource is not None and _condition(decl, resource, source, decl.resource.text, sink) is not None:
-            declared.append(Declared(decl, resource, source))
-    return Protections(tuple(declared), sink, {source.name: source for _, source in files})
+        if resource is None:
+            continue
+        made = Declared(decl, resource, with_ids(resource.fields, resource, catalog), source, shared[source.name])
+        if _condition(made, decl.resource.text, sink) is not None:
+            declared.append(made)
+    sources = {name: text for _, source in files for name, text in shared[source.name].sources.items()}
+    return Protections(tuple(declared), sink, sources, frozenset(source.name for _, source in files))
 
 
 def refuse_strays(file: tree.File, sink: Diagnostics) -> None:
@@ -98,7 +134,7 @@ def protections_of(
     found = []
     for declared in sorted(_about(protections, base), key=lambda each: each.decl.name.text):
         decl = declared.decl
-        condition = _condition(decl, declared.resource, declared.source, base.name, Diagnostics())
+        condition = _condition(declared, base.name, Diagnostics())
         if condition is None:
             raise ValueError(f"the protection `{decl.name.text}` checked before, and does not now")
         condition = rename_row(condition, decl.row.text, proposal.row)
@@ -122,17 +158,16 @@ def _lacking(
     return {name: resource.fields[name] for name in sorted(read - set(base.fields))}
 
 
-def _condition(
-    decl: tree.ProtectDecl, resource: Resource, source: Source, inventory: str, sink: Diagnostics
-) -> ir.Expr | None:
+def _condition(declared: Declared, inventory: str, sink: Diagnostics) -> ir.Expr | None:
     """Check the condition over all fields of the resource, as those of an inventory of this name."""
+    decl, shared = declared.decl, declared.shared
     named = tree.InventoryDecl(
         tree.Name(inventory, decl.resource.span), decl.resource, (), None, (), None, None, (), decl.span, decl.head_span
     )
     row = decl.row.text
-    bound = BoundInventory(named, resource, resource.fields, frozenset())
-    names = Names(None, StaticCatalog({}), Library())
-    checker = Checker(Context(names, source, sink, {source.name: source}))
+    bound = BoundInventory(named, declared.resource, declared.fields, frozenset())
+    names = Names(None, StaticCatalog({}), shared.library)
+    checker = Checker(Context(names, declared.source, sink, shared.sources))
     if isinstance(decl.where, tree.All):
         return ir.Const(True, ir.TRUE.type, span=decl.where.span)
     # what is not proven false protects: the condition stands as if negated

@@ -292,14 +292,16 @@ class Builder:
         )
 
     def _step(self, node: Node) -> tree.StepDecl:
-        undo, after = subtrees(node, "undo"), subtrees(node, "step_after")
+        undo, after, every = subtrees(node, "undo"), subtrees(node, "step_after"), subtrees(node, "step_every")
+        wait = token_at(after[0], -1) if after else token_at(every[0], 1) if every else None
         return tree.StepDecl(
             self._at.name(tokens(node, "LABEL")[0]),
             self._operation(subtrees(node, "operation")[0]),
             self._operation(subtrees(undo[0], "operation")[0]) if undo else None,
-            self._integer(token_at(after[0], -1), "after", "duration", "14d") if after else None,
+            self._integer(wait, "every" if every else "after", "duration", "14d") if wait is not None else None,
             self._at.span(node),
-            self._at.span(after[0]) if after else None,
+            self._at.span((after or every)[0]) if wait is not None else None,
+            self._integer(token_at(every[0], 3), "every", "int", "12") if every else None,
         )
 
     def _operation(self, node: Node) -> tree.OperationCall:

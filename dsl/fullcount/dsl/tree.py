@@ -511,7 +511,8 @@ class WindowDecl:
 class StepDecl:
     """`disable: directory.update(…) undo … after 14d` of a graduated act. `after` in microseconds.
 
-    The step called `release` is what is done to an object that no longer qualifies.
+    `nag: mail.send(…) every 1h, 11 times` is so many steps, `after` that long each. The step called `release` is what
+    is done to an object that no longer qualifies.
     """
 
     label: Name
@@ -520,6 +521,7 @@ class StepDecl:
     after: int | None
     span: Span
     after_span: Span | None
+    times: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

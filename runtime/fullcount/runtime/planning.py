@@ -308,7 +308,7 @@ def clocks_of(store: Store, workflow: program.Workflow, proposal: program.Propos
 def sources_of(workflow: program.Workflow, proposal: program.Proposal) -> list[str]:
     """Return the sources that a proposal reads or acts on, in order of name."""
     read = {workflow.inventories[use.inventory].source for use in proposal.uses}
-    acted = {act.source for act in workflow.acts if act.proposal == proposal.name}
+    acted = {source for act in workflow.acts if act.proposal == proposal.name for source in act.sources}
     return sorted(read | acted)
 
 

@@ -106,13 +106,17 @@ def find_files(paths: Iterable[Path]) -> list[Path]:
 class ImportedFiles:
     """Reads what a workflow file imports, from within the workspace alone; the compiler's loader.
 
-    A path is judged by where it leads, not by how it is written: neither `..` nor a symbolic link leads outside. `read`
-    gives the content of a file that is there; an editor gives what has not been saved yet.
+    A path is judged by where it leads, not by how it is written: neither `..` nor a symbolic link leads outside. `base`
+    is the folder that the names of files are relative to; by default the one we are in. `read` gives the content of a
+    file that is there; an editor gives what has not been saved yet.
     """
 
-    def __init__(self, root: Path, first: Path, read: Callable[[Path], bytes] = Path.read_bytes) -> None:
+    def __init__(
+        self, root: Path, *first: Path, base: Path | None = None, read: Callable[[Path], bytes] = Path.read_bytes
+    ) -> None:
         self._root = root.resolve()
-        self._names = {first.resolve(): str(first)}
+        self._base = Path() if base is None else base
+        self._names = {(self._base / each).resolve(): str(each) for each in first}
         self._read = read
 
     def __call__(self, importing: str, path: str) -> Source | NotLoaded:
@@ -121,7 +125,7 @@ class ImportedFiles:
 
         joined = Path(importing).parent / path
         try:
-            real = joined.resolve()
+            real = (self._base / joined).resolve()
             if not real.is_relative_to(self._root):
                 return NotLoaded.OUTSIDE
             if not real.exists():
@@ -132,7 +136,9 @@ class ImportedFiles:
         except (OSError, RuntimeError, UnicodeDecodeError):  # a circle of links is a RuntimeError up to Python 3.12
             return NotLoaded.UNREADABLE
         shown = Path(os.path.normpath(joined))
-        return Source(self._names.setdefault(real, str(shown if shown.resolve() == real else real)), text)
+        return Source(
+            self._names.setdefault(real, str(shown if (self._base / shown).resolve() == real else real)), text
+        )
 
 
 def compile_file(path: Path, workspace: Premises) -> Compiled:
@@ -160,7 +166,7 @@ def compile_text(source: Source, path: Path, workspace: Premises, *, saved: bool
     return compile_source(
         source,
         workspace.catalog(),
-        ImportedFiles(workspace.root, path, workspace.content_of),
+        ImportedFiles(workspace.root, path, read=workspace.content_of),
         protections=workspace.protections.current(source),
         authors=authors_of([str(path)] if saved else []),
     )

@@ -7,13 +7,14 @@ from datetime import date, timedelta
 
 import pytest
 from tests.support.acting import Orphans
-from tests.support.applying import figures, row
+from tests.support.applying import ANA, ROLES, figures, row
 from tests.support.graduating import Nights, deleting, due, setting, steps_of, waiting
 
 from fullcount.compiler import program
 from fullcount.compiler.program import RELEASE
 from fullcount.compiler.values import FieldState
 from fullcount.runtime.act.apply import STEP_MOVED_ON
+from fullcount.runtime.approve.approvals import strike
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.plan.digest import check_document
 from fullcount.runtime.plan.summary import final_rows
@@ -206,8 +207,8 @@ async def test_each_step_comes_after_its_time_and_the_deletion_ends_the_clock(ni
     nights.verified()
 
 
-async def test_what_came_to_its_last_step_is_kept_as_finished_and_never_released(tmp_path):
-    """The last step may well be why it no longer qualifies; letting it go would take that step back."""
+async def test_what_came_to_its_last_step_is_kept_as_finished_until_it_no_longer_qualifies(tmp_path):
+    """Then it is released like any other: what was done to it is no longer meant. The others stay as they are."""
     world = Orphans()
     nights = Nights(tmp_path, world, steps=steps_of(world)[:2])
     await nights.pass_()
@@ -219,8 +220,28 @@ async def test_what_came_to_its_last_step_is_kept_as_finished_and_never_released
     assert [group.reason for group in plan.document.kept] == ["selected, every step is done"]
     nights.world.account_table.change("a1", owner="p1")
     plan = await nights.plan()
-    assert due(plan) == {}
+    assert due(plan) == {"a1": RELEASE}
+    assert figures(await nights.apply(nights.approve(plan))) == {"done": 1}
+    assert nights.world.account_table.objects["a1",]["locked"] is False
     assert nights.stands == {"a2": "lock", "a3": "lock"}
+    assert due(await nights.plan()) == {}
+    nights.verified()
+
+
+@pytest.mark.parametrize("release", [True, False])
+async def test_what_a_last_step_deleted_is_not_released_whatever_stands_there_by_then(tmp_path, release):
+    """A deletion is the end, also where the source still lists the object; and so is the end without a release."""
+    world = Orphans()
+    steps = steps_of(world) if release else steps_of(world)[:2]
+    nights = Nights(tmp_path, world, steps=steps, release=release)
+    before = dict(world.account_table.objects["a1",])
+    for _ in range(3):
+        await nights.pass_()
+        nights.later(days=14)
+    world.account_table.put(before | {"owner": "p1"})
+    plan = await nights.plan()
+    assert due(plan) == {}
+    assert ("a1",) in [each.key for each in plan.document.clocks.ended]
     nights.verified()
 
 
@@ -484,4 +505,18 @@ async def test_steps_that_were_renamed_start_again(nights):
     assert due(plan) == dict.fromkeys(ALL, "tell")
     assert figures(await nights.apply(nights.approve(plan))) == {"done": 3}
     assert Outcome.DONE in {entry.outcome for entry in nights.store.ledger(plan.document.plan_id)}
+    nights.verified()
+
+
+async def test_a_step_that_was_struck_is_not_taken_and_is_due_again_the_next_night(nights):
+    """A reviewer may leave an object out; its clock is not touched by that."""
+    await warned(nights)
+    nights.later(days=14)
+    plan = await nights.plan()
+    left = strike(nights.store, plan, nights.world.workflow.approvals[0], ROLES, ANA, [("a2",)], "ask first")
+    assert due(left) == {"a1": "lock", "a3": "lock"}
+    assert figures(await nights.apply(nights.approve(left))) == {"done": 2}
+    assert nights.stands == {"a1": "lock", "a2": "warn", "a3": "lock"}
+    nights.later(days=1)
+    assert due(await nights.plan()) == {"a2": "lock"}
     nights.verified()

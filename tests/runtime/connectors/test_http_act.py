@@ -97,6 +97,20 @@ async def test_write_without_a_condition_of_the_api_follows_on_a_comparison(api)
     assert api.effects == []
 
 
+@pytest.mark.requirement("R30")
+async def test_what_is_made_without_a_key_is_not_looked_for_by_one(api):
+    """The source gives the key, which only its answer tells: nothing is compared, and nobody knows if that was lost."""
+    attach = {"method": "POST", "path": "/cursor", "effect": "create", "body": {"n": "{n}"}, "parameters": {"n": "int"}}
+    named = attach | {"path": "/cursor/{id}"}
+    source = Source(api, operations={"attach": attach, "named": named})
+    operations = source.resource.operations
+    assert [list(operations[name].parameters) for name in ("attach", "named")] == [["n"], ["id", "n"]]
+    call = ActCall(source.resource, "attach", (), {"n": 7}, {}, "k-1")
+    assert await source.took_effect(call) is None
+    assert (await source.perform(call)).outcome in {Outcome.DONE, Outcome.FAILED}
+    assert [(each.method, each.path) for each in api.requests][-1:] == [("POST", "/cursor")]
+
+
 @pytest.mark.requirement("R22")
 async def test_version_that_was_not_seen_refuses_the_write(api):
     """Nothing is sent without the condition that the operation is declared with."""

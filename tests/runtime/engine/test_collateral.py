@@ -18,6 +18,20 @@ def test_trigger_that_nobody_vouched_for_refuses_the_plan(bench):
 
 
 @pytest.mark.requirement("R28", "R39")
+def test_trigger_is_found_behind_the_steps_of_an_act_too(bench):
+    """Whichever step is due tonight: what any of them sets off is said before the first is approved."""
+    workflow = bench.root / "workflows" / "disable_orphans.fcw"
+    text = workflow.read_text()
+    head = text[: text.index("act disable with")]
+    lock = "lock: directory.update(id: a.id, locked: true) after 14d"
+    workflow.write_text(f"{head}act disable with steps {{ {lock} }} }}\n".replace("not a.locked and ", ""))
+    bench.sql("directory", SWEEP)
+    refused = bench.run("plan", "workflows/disable_orphans.fcw", "--json")
+    assert refused.exit == POLICY, refused.words
+    assert refused.json["refusals"][0]["findings"][0]["code"] == "COLLATERAL_CHANGE"
+
+
+@pytest.mark.requirement("R28", "R39")
 def test_trigger_that_came_after_the_plan_refuses_every_act(bench):
     """The table is looked at again in each write."""
     planned = bench.approved()

@@ -109,3 +109,69 @@ def test_each_look_reads_the_files_anew_and_compiles_only_what_changed(files, tm
     assert names(files) == ["payrool"]
     path.unlink()
     assert names(files) == []
+
+
+LIBRARY = 'define pays(team: text) = team == "payroll"\n'
+IMPORTING = (
+    'import "lib/teams.fcw"\n'
+    'protect payroll from directory.accounts as a where (pays(a.team)) because "it pays people"\n'
+)
+
+
+@pytest.fixture
+def imported(files, tmp_path):
+    """Protections that use a definition of another file."""
+    (tmp_path / "lib").mkdir()
+    (tmp_path / "lib" / "teams.fcw").write_text(LIBRARY, encoding="utf-8")
+    (tmp_path / "protect.fcw").write_text(IMPORTING, encoding="utf-8")
+    return files
+
+
+def broken(files):
+    with pytest.raises(ProtectionsError) as raised:
+        files.relied_on()
+    return raised.value.message
+
+
+def test_what_protections_import_and_cannot_be_read_is_an_error(imported, tmp_path):
+    """A definition that is gone takes its protection with it, so nothing runs."""
+    (tmp_path / "lib" / "teams.fcw").unlink()
+    assert "`protect.fcw` has mistakes" in broken(imported)
+
+
+@pytest.mark.parametrize("text", ["define pays(team: text) = taem\n", "define other(x: text) = x\n", "define pays(\n"])
+def test_a_mistake_in_what_protections_import_is_an_error_also_when_it_comes_later(imported, tmp_path, text):
+    """What is imported is read anew at each look, like the protections themselves."""
+    assert names(imported) == ["payroll"]
+    (tmp_path / "lib" / "teams.fcw").write_text(text, encoding="utf-8")
+    assert "has mistakes" in broken(imported)
+
+
+def test_a_protection_in_an_imported_file_is_refused(imported, tmp_path):
+    """It would hold for nobody: only the files of protections are read for every workflow."""
+    (tmp_path / "lib" / "teams.fcw").write_text(LIBRARY + STAFF, encoding="utf-8")
+    assert "stands in a file" in broken(imported)
+
+
+def test_protections_import_from_within_the_workspace_only(files, tmp_path):
+    """Neither `..` nor a link leads out."""
+    (tmp_path / "protect.fcw").write_text(IMPORTING.replace("lib/", "../"), encoding="utf-8")
+    assert "has mistakes" in broken(files)
+
+
+def test_a_change_of_what_is_imported_changes_what_is_protected(imported, tmp_path):
+    """The same protection means what its definition says now."""
+    before = imported.relied_on()
+    assert imported.relied_on() is before  # nothing changed, nothing is compiled again
+    (tmp_path / "lib" / "teams.fcw").write_text(LIBRARY.replace('"payroll"', '"salaries"'), encoding="utf-8")
+    after = imported.relied_on()
+    assert after is not before
+    assert after.sources["lib/teams.fcw"].text != before.sources["lib/teams.fcw"].text
+
+
+def test_protections_are_found_from_any_folder(imported, tmp_path, monkeypatch):
+    """Imports are relative to the file that imports, wherever one stands."""
+    deep = tmp_path / "workflows" / "deep"
+    deep.mkdir(parents=True)
+    monkeypatch.chdir("/")
+    assert names(ProtectionFiles(tmp_path, EXAMPLE, deep)) == ["payroll"]

@@ -100,7 +100,7 @@ class Expectations:
                 help="use `change`, or declare what tells a recreated object",
             )
             return False
-        before = self.gave.keys[inventory.name].get(key, {}).get(name)
+        before = self.gave.keys.get(inventory.name, {}).get(key, {}).get(name)
         if name in cells and cells[name] != before:
             return True
         error(

@@ -61,14 +61,14 @@ CODES: tuple[Code, ...] = (
             "another way than it was meant runs at another time, so nothing is guessed."
         ),
         wrong=_scheduled('cron "0 2 * *"'),
-        right=_scheduled('cron "0 2 * * *"'),
+        right=_scheduled('cron "0 2 * * *" catch up within 4h'),
     ),
     Code(
         id="FC506",
         title="unknown time zone",
         explanation="Time zones are named as in the IANA database, as `Europe/Berlin`.",
         wrong=_scheduled('cron "0 2 * * *" timezone "Europe/Berln"'),
-        right=_scheduled('cron "0 2 * * *" timezone "Europe/Berlin"'),
+        right=_scheduled('cron "0 2 * * *" timezone "Europe/Berlin" catch up within 4h'),
     ),
     Code(
         id="FC507",
@@ -80,7 +80,7 @@ CODES: tuple[Code, ...] = (
             "the same way: `every 30m` fires 48 times."
         ),
         wrong=_scheduled('cron "* 1 * * *"'),
-        right=_scheduled('cron "0 1 * * *"'),
+        right=_scheduled('cron "0 1 * * *" catch up within 4h'),
     ),
     Code(
         id="FC508",

@@ -41,6 +41,15 @@ ORPHANED = "a.owner is present and no people as p where (p.id == a.owner)"
 VERIFY_PEOPLE = "  verify people { complete, fresh within 24h }\n"
 
 
+_DEFAULTS = """
+  test defaults accounts {
+    entry_uuid: "e", owner: "p1", team: "core", created: now - 900d, last_login: now - 100d
+  }
+  test defaults people { active: true }
+
+"""
+
+
 def tidy(*changes: tuple[str, str]) -> str:
     """Return the workflow with each first text replaced by the second. Raises ValueError if one does not occur."""
     text = TIDY
@@ -59,3 +68,13 @@ def ruled(rule: str) -> str:
 def with_people(*changes: tuple[str, str], rule: str = ORPHANED, verify: str = VERIFY_PEOPLE) -> str:
     """Return the workflow with a second inventory, its `verify`, and a rule that looks into it."""
     return tidy((WHERE, rule), (VERIFY, PEOPLE + VERIFY + verify), *changes)
+
+
+def tried(given: str, expected: str, *changes: tuple[str, str]) -> str:
+    """Return a workflow over two inventories with a test of what is refused, or planned, over some data.
+
+    Everything that the rule names occurs in the data, unless the example takes it away.
+    """
+    text = with_people(("limit 50, 5%", "limit 50, 50%"), *changes)
+    body = "".join(f"    {line}\n" for line in (*given.split("\n"), f"expect {expected}"))
+    return text.removesuffix("}\n") + f'{_DEFAULTS}  test "one night" {{\n{body}  }}\n}}\n'

@@ -8,6 +8,11 @@ from fullcount.dsl.diagnostics import Severity
 
 _PARAM = ("  inventory accounts", "  param idle: duration = 90d\n\n  inventory accounts")
 
+_UNDONE = """\
+act disable with directory.update(id: a.id, locked: true) {
+    undo directory.update(id: a.id, locked: false)
+  }"""
+
 CODES: tuple[Code, ...] = (
     Code(
         id="FC101",
@@ -144,7 +149,9 @@ CODES: tuple[Code, ...] = (
         title="unknown operation",
         explanation=(
             "The connector declares each write it can do on a resource, by name. There is no general write: an "
-            "operation that is not declared does not exist."
+            "operation that is not declared does not exist.\n\n"
+            "It is written `source.operation`, or `source.resource.operation` where several resources of a source have "
+            "one of that name."
         ),
         wrong=tidy(("act disable with directory.update", "act disable with directory.updat")),
         right=TIDY,
@@ -154,7 +161,8 @@ CODES: tuple[Code, ...] = (
         title="an operation of another resource",
         explanation=(
             "An act changes the objects that were proposed, so its operation must belong to the resource that the "
-            "proposal's inventory reads."
+            "proposal's inventory reads. An operation of another resource may only make something new, such as a "
+            "message or a snapshot: whatever is already there was proposed by nobody."
         ),
         wrong=tidy(
             ("act disable with directory.update(id: a.id, locked: true)", "act disable with vcs.delete(name: a.id)")
@@ -258,5 +266,15 @@ CODES: tuple[Code, ...] = (
         ),
         wrong="# nothing here yet\n",
         right=TIDY,
+    ),
+    Code(
+        id="FC125",
+        title="a value that the source does not have",
+        explanation=(
+            "Some parameters take one of a few texts that the source itself declares, such as the templates of "
+            "`mail.send`. They are written out, so that a missing one is found by `check` and not by the act."
+        ),
+        wrong=tidy((_UNDONE, 'act disable with mail.send(to: a.team, template: "to-be-lockd")')),
+        right=tidy((_UNDONE, 'act disable with mail.send(to: a.team, template: "to-be-locked")')),
     ),
 )

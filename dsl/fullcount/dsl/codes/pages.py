@@ -64,9 +64,17 @@ def _entry(code: Code) -> str:
 
 def _change(code: Code) -> str:
     """Return how the wrong example becomes the right one: both are whole files, and only their difference says it."""
-    lines = [visible(line) for line in unified_diff(code.wrong.split("\n"), code.right.split("\n"), n=2, lineterm="")]
-    shown = ["…" if line.startswith("@@") else line for line in lines[2:]]
-    return "\n".join(["```diff", *shown[1:], "```"]) + "\n"
+    shown = _difference(code.wrong, code.right)
+    right = dict(code.files)
+    for path, wrong in code.wrong_files:
+        if wrong != right.get(path, ""):
+            shown += [f"# {path}", *_difference(wrong, right.get(path, ""))]
+    return "\n".join(["```diff", *shown, "```"]) + "\n"
+
+
+def _difference(wrong: str, right: str) -> list[str]:
+    lines = [visible(line) for line in unified_diff(wrong.split("\n"), right.split("\n"), n=2, lineterm="")]
+    return ["…" if line.startswith("@@") else line for line in lines[2:]][1:]
 
 
 if __name__ == "__main__":

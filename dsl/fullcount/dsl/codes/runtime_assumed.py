@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
-from fullcount.dsl.codes.model import Code
+from fullcount.dsl.codes.examples import tried
+from fullcount.dsl.codes.model import Code, Form
 
 _SAY_SO = "If it is meant, say so in the proposal, with a reason that reviewers see in each plan: "
+
+_LEFT = 'given accounts [{ id: "kept" }, { id: "left", owner: "p9" }]\n'
+_TEAMS = 'given accounts [{ id: "kept", owner: "p9", team: "security" }, { id: "left", owner: "p9" }, { id: "own" }]\n'
+_PEOPLE = 'given people [{ id: "p1" }, { id: "p2" }]'
+
+
+def _excepting(team: str) -> tuple[str, str]:
+    return "limit 50", f'except when a.team == "{team}"\n    limit 50'
+
+
+_LOWER = ("    key id\n    fields { id: text, active", "    key id normalized by lower\n    fields { id: text, active")
+_PLANNED = 'plan ["left"]'
 
 CODES: tuple[Code, ...] = (
     Code(
@@ -18,6 +31,13 @@ CODES: tuple[Code, ...] = (
         "nobody either.\n\n"
         "Compare the two sides: another field, another spelling (`key id normalized by lower`), a scope that is too "
         f'narrow. {_SAY_SO}`expect no people as p where (p.id == a.owner) because "…"`.',
+        form=Form.TEST,
+        wrong=tried(_LEFT + 'given people [{ id: "P1" }, { id: "P2" }]', "refused FC790"),
+        right=tried(
+            _LEFT + 'given people [{ id: "P1" }, { id: "P2" }]',
+            _PLANNED,
+            _LOWER,
+        ),
     ),
     Code(
         "FC791",
@@ -27,6 +47,9 @@ CODES: tuple[Code, ...] = (
         "misspelt than the truth, and a rule that asks for what is absent then selects all of them.\n\n"
         "It is asked of the rows in scope whose state is known, from the first one on.\n\n"
         f'See what the source delivers. {_SAY_SO}`expect no accounts as a where (a.owner is present) because "…"`.',
+        form=Form.TEST,
+        wrong=tried('given accounts [{ id: "kept", owner: absent }]\n' + _PEOPLE, "refused FC791"),
+        right=tried(_LEFT + _PEOPLE, _PLANNED),
     ),
     Code(
         "FC792",
@@ -37,6 +60,9 @@ CODES: tuple[Code, ...] = (
         "It is asked of the rows in scope of which the test is known, from the first one on. What the act itself "
         "brings about is left alone (`not a.locked` before an act that locks), and so is what protections say.\n\n"
         f'Correct the value. {_SAY_SO}`expect no accounts as a where (a.environment == "staging") because "…"`.',
+        form=Form.TEST,
+        wrong=tried(_TEAMS + _PEOPLE, "refused FC792", _excepting("securty")),
+        right=tried(_TEAMS + _PEOPLE, _PLANNED, _excepting("security")),
     ),
     Code(
         "FC793",
@@ -46,5 +72,8 @@ CODES: tuple[Code, ...] = (
         "the other, and an exemption of the one would keep both.\n\n"
         "The refusal names both as the source has them. Find out whether they are one object that was entered twice; "
         "if they really are two, leave out the rule that joins them.",
+        form=Form.TEST,
+        wrong=tried(_LEFT + 'given people [{ id: "p1" }, { id: "P1" }]', "refused FC793", _LOWER),
+        right=tried(_LEFT + 'given people [{ id: "P1" }, { id: "P2" }]', _PLANNED, _LOWER),
     ),
 )

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from fullcount.dsl.codes.model import Code
+from fullcount.dsl.codes.examples import tried
+from fullcount.dsl.codes.model import Code, Form
+
+_ACCOUNTS = '[{ id: "kept" }, { id: "left", owner: "p9" }]\n'
+_PEOPLE = 'given people [{ id: "p1" }, { id: "p2" }]'
+_PLANNED = 'plan ["left"]'
+_AT_LEAST = ("complete, fresh within 24h", "complete, fresh within 24h, rows at least 100")
+_CHANGE = ("complete, fresh within 1h", "complete, fresh within 1h, change at most 20%")
 
 CODES: tuple[Code, ...] = (
     Code(
@@ -13,6 +20,9 @@ CODES: tuple[Code, ...] = (
         "the future, which only a wrong clock can bring about.\n\n"
         "What was true then is no evidence for now. Make a new plan: it reads again. If a read takes longer than its "
         "own `fresh within`, raise that bound knowingly or make the read faster with a narrower `scope`.",
+        form=Form.TEST,
+        wrong=tried(f"given accounts stale 2h {_ACCOUNTS}{_PEOPLE}", "refused FC742"),
+        right=tried(f"given accounts {_ACCOUNTS}{_PEOPLE}", _PLANNED),
     ),
     Code(
         "FC743",
@@ -20,6 +30,9 @@ CODES: tuple[Code, ...] = (
         "The read was as complete as its source can say, but it has fewer rows than the workflow calls plausible. A "
         "feed that was emptied, a filter that lost its value and a table that was just reloaded all look like this.\n\n"
         "Look at the source first. Lower the bound only if the collection has really become that small.",
+        form=Form.TEST,
+        wrong=tried(f"given accounts {_ACCOUNTS}{_PEOPLE}", "refused FC743", _AT_LEAST),
+        right=tried(f"given accounts {_ACCOUNTS}{_PEOPLE} and 98 more", _PLANNED, _AT_LEAST),
     ),
     Code(
         "FC744",
@@ -29,6 +42,9 @@ CODES: tuple[Code, ...] = (
         "nothing to something is larger than any percentage.\n\n"
         "Find out what happened to the collection. If the change is real, run the plan once with a wider bound, and "
         "put it back: the reading that is certified then is what the next one is compared with.",
+        form=Form.TEST,
+        wrong=tried(f"given accounts previously 10 rows {_ACCOUNTS}{_PEOPLE}", "refused FC744", _CHANGE),
+        right=tried(f"given accounts previously 10 rows {_ACCOUNTS.rstrip()} and 8 more\n{_PEOPLE}", _PLANNED, _CHANGE),
     ),
     Code(
         "FC745",

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from fullcount.dsl.codes.model import Code
+from fullcount.dsl.codes.examples import tried
+from fullcount.dsl.codes.model import Code, Form
+
+_MANY = 'given accounts [] and 6 more { owner: "p9" } and 20 more\ngiven people [{ id: "p1" }]'
 
 _APPROVALS: tuple[Code, ...] = (
     Code(
@@ -92,6 +95,9 @@ _PLANS: tuple[Code, ...] = (
         "be looked at, and can't be approved: a clean-up that suddenly selects far more than usual is most often a "
         "clean-up whose evidence or rule has gone wrong.\n\n"
         "Find out why so many were selected. Then narrow the rule or raise the limit, and make a new plan.",
+        form=Form.TEST,
+        wrong=tried(_MANY, "refused FC711", ("limit 50, 50%", "limit 5, 50%")),
+        right=tried(_MANY, "count 6"),
     ),
     Code(
         "FC712",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fullcount.dsl.codes.examples import tidy
+from fullcount.dsl.codes.examples import TIDY, WHERE, ruled, tidy
 from fullcount.dsl.codes.model import Code
 
 _ACT = """\
@@ -16,31 +16,35 @@ _DELETE = "delete: directory.delete(id: a.id)"
 _RELEASE = 'release: directory.update(id: a.id, locked: false, note: "")'
 
 
-def _steps(*steps: str) -> str:
+def _steps(*steps: str, text: str = TIDY) -> str:
     written = "".join(f"    {step}\n" for step in steps)
-    return tidy((_ACT, f"  act disable with steps {{\n{written}  }}\n"))
+    return text.replace(_ACT, f"  act disable with steps {{\n{written}  }}\n")
 
 
 _RIGHT = _steps(_NOTE, f"{_LOCK} after 14d", f"{_DELETE} after 30d", _RELEASE)
-_BRANCHES = (
+_VOLUMES = (
     """\
-workflow prune {
-  inventory branches from vcs.branches {
-    key name
-    fields { name: text, merged: bool }
+workflow retire_volumes {
+  inventory volumes from cloud.volumes {
+    key id
+    fields { id: text, attached: bool }
+    expect id == "canary"
   }
 
-  verify branches { complete, fresh within 1h }
+  verify volumes { complete, fresh within 1h }
 
-  propose prune from branches as b {
-    where b.merged
+  propose retire from volumes as v {
+    where not v.attached
     limit 50, 5%
   }
 
-  approve prune { 2 of role "iam-admin" not by author, expires after 3d }
+  approve retire { 2 of role "iam-admin" not by author, expires after 3d }
 
 """,
     "}\n",
+)
+_UNLOCKED = ruled(f"not a.locked and {WHERE}").replace(
+    "last_login: timestamp? }", "last_login: timestamp?, locked: bool }"
 )
 
 CODES: tuple[Code, ...] = (
@@ -85,12 +89,15 @@ CODES: tuple[Code, ...] = (
             "The clock of a step belongs to one object. Where a source can't tell an object from one that was made "
             "anew under the same key, the clock of the one that was warned would go on for the other, which nobody was "
             "ever warned about.\n\n"
-            "Use an act with one operation there, or read the objects from a source that has an incarnation."
+            "An incarnation tells them apart. Without one the clock is bound to the version (a branch to its commit), "
+            "and begins anew with each change; so no step but a deletion at the end may change the object itself. With "
+            "neither there is no clock: use an act with one operation, or read the objects from a source that has "
+            "one of the two."
         ),
-        wrong=_BRANCHES[0]
-        + "  act prune with steps {\n    delete: vcs.delete(name: b.name) after 14d\n  }\n"
-        + _BRANCHES[1],
-        right=_BRANCHES[0] + "  act prune with vcs.delete(name: b.name)\n" + _BRANCHES[1],
+        wrong=_VOLUMES[0]
+        + "  act retire with steps {\n    delete: cloud.delete_volume(id: v.id) after 14d\n  }\n"
+        + _VOLUMES[1],
+        right=_VOLUMES[0] + "  act retire with cloud.delete_volume(id: v.id)\n" + _VOLUMES[1],
     ),
     Code(
         id="FC555",
@@ -111,5 +118,29 @@ CODES: tuple[Code, ...] = (
         ),
         wrong=tidy((_ACT, _ACT.replace("  }\n", f"    {_DELETE} after 30d\n  }}\n"))),
         right=_RIGHT,
+    ),
+    Code(
+        id="FC557",
+        title="a step that takes its object out of the rule",
+        explanation=(
+            "Every night the whole rule is asked again, and only what still qualifies gets its next step. A step that "
+            "sets a field by which the rule is then false ends the chain by itself: the steps after it never come, and "
+            "a `release` takes back the night after what was done.\n\n"
+            "Leave that field out of the rule: which step was done to an object is known without it. As a last step "
+            "without a `release` it is fine: nothing is to follow."
+        ),
+        wrong=_steps(_NOTE, f"{_LOCK} after 14d", f"{_DELETE} after 30d", text=_UNLOCKED),
+        right=_RIGHT,
+    ),
+    Code(
+        id="FC558",
+        title="a step that is repeated once, or without end",
+        explanation=(
+            "`nag: … every 2h, 11 times` stands for eleven steps, `nag` to `nag 11`, each two hours after the one "
+            "before it: every one of them is planned, approved and rechecked by itself. It is for reminders on the "
+            "way to another step, from 2 to 100 of them."
+        ),
+        wrong=_steps(f"{_NOTE} every 1d, 1 times", f"{_LOCK} after 14d"),
+        right=_steps(f"{_NOTE} every 1d, 13 times", f"{_LOCK} after 1d", _RELEASE),
     ),
 )

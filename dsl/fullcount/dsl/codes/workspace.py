@@ -1,11 +1,59 @@
 """FC6xx: the workspace's configuration, its sources and its exemption lists.
 
-No text of a workflow can produce these; they have no `.fcw` examples.
+No text of a workflow can produce these. Where `fullcount.toml`, or a file that it names, is what is wrong, that file is
+their example.
 """
 
 from __future__ import annotations
 
-from fullcount.dsl.codes.model import Code
+from fullcount.dsl.codes.model import Code, Form
+
+_SETTINGS = """\
+[workspace]
+name = "acme"
+
+[sources.directory]
+connector = "sql"
+url = "sqlite:///data/directory.db"
+
+[sources.directory.resources.accounts]
+table  = "accounts"
+key    = ["id"]
+fields = { id = "text", owner = "text?" }
+
+[sources.directory.resources.people]
+table  = "people"
+key    = ["id"]
+fields = { id = "text" }
+
+[exemptions]
+kept = "kept.toml"
+
+[ids]
+"directory.accounts.owner" = "directory.people"
+"""
+_KEPT = """\
+[[exemption]]
+key     = "svc-billing"
+owner   = "payments"
+reason  = "moves to the new directory in March"
+expires = 2027-03-31
+"""
+_FILES = (("kept.toml", _KEPT),)
+
+
+def _settings(old: str = "", new: str = "") -> str:
+    if old not in _SETTINGS:
+        raise ValueError(f"the example has no `{old}`")
+    return _SETTINGS.replace(old, new, 1) if old != "" else _SETTINGS
+
+
+def _protect(field: str) -> str:
+    return (
+        "protect board from directory.accounts as a\n"
+        f'  where (a.{field} is present and a.{field} == "board") because "the board\'s own accounts"\n'
+    )
+
 
 CODES: tuple[Code, ...] = (
     Code(
@@ -23,6 +71,10 @@ Run the command inside a workspace, or make one with `fullcount init`.""",
         explanation="""\
 The file is there, but it can't be opened, is not UTF-8, or is not TOML. The message has the place. Nothing was taken
 from it: a configuration that is read in part could leave out a role, a protection or an exemption list.""",
+        form=Form.SETTINGS,
+        wrong=_settings('name = "acme"', "name = acme"),
+        right=_settings(),
+        files=_FILES,
     ),
     Code(
         id="FC603",
@@ -32,6 +84,10 @@ A table of `fullcount.toml`, or of an exemption list, has a key that means nothi
 ignored, because a misspelt setting that is ignored is a safety that you believe to have and do not.
 
 The message has the path of the key, and the nearest one that is known.""",
+        form=Form.SETTINGS,
+        wrong=_settings("url =", "ulr ="),
+        right=_settings(),
+        files=_FILES,
     ),
     Code(
         id="FC604",
@@ -40,6 +96,10 @@ The message has the path of the key, and the nearest one that is known.""",
 A setting that is needed is not there, is of the wrong type, or does not fit the others: a key that `fields` does not
 have, a writable version, a time zone that does not exist. The message has the path and what was expected. It does not
 repeat the value, which may be a secret.""",
+        form=Form.SETTINGS,
+        wrong=_settings('key    = ["id"]', 'key    = ["uid"]'),
+        right=_settings(),
+        files=_FILES,
     ),
     Code(
         id="FC605",
@@ -57,6 +117,10 @@ Scheduled runs often have fewer variables than your shell: look at the environme
         explanation="""\
 `connector = "…"` names one that is neither built in nor installed. Built in are `sql` and `git`; other packages offer
 theirs under the entry point group `fullcount.connectors`, and can't take the name of a built-in one.""",
+        form=Form.SETTINGS,
+        wrong=_settings('"sql"', '"sqll"'),
+        right=_settings(),
+        files=_FILES,
     ),
     Code(
         id="FC607",
@@ -70,6 +134,10 @@ has a password in it. A password in the file would be in the repository and in e
 or put the whole address elsewhere, with `url = { env = "NAME" }` or `url = { file = "path" }`.
 
 An SQLite address with a relative path, `sqlite:///data/x.db`, is relative to the folder of `fullcount.toml`.""",
+        form=Form.SETTINGS,
+        wrong=_settings("sqlite://", "mysql://"),
+        right=_settings(),
+        files=_FILES,
     ),
     Code(
         id="FC608",
@@ -93,6 +161,11 @@ that can't be read is never taken for an empty one: the objects on it would lose
     owner   = "payments"
     reason  = "moves to the new directory in March"
     expires = 2027-03-31""",
+        form=Form.SETTINGS,
+        wrong=_settings(),
+        right=_settings(),
+        files=_FILES,
+        wrong_files=(("kept.toml", _KEPT.replace('owner   = "payments"\n', "")),),
     ),
     Code(
         id="FC610",
@@ -144,6 +217,11 @@ As long as one of the workspace's protections does not compile, nobody can say w
 an apply under way stops before its next object.
 
 `fullcount check` shows each mistake with its place.""",
+        form=Form.SETTINGS,
+        wrong=_settings(),
+        right=_settings(),
+        files=(*_FILES, ("protect.fcw", _protect("owner"))),
+        wrong_files=(*_FILES, ("protect.fcw", _protect("onwer"))),
     ),
     Code(
         id="FC616",
@@ -162,5 +240,9 @@ Move it to `protect.fcw`.""",
 A line of `[ids]` says which field holds ids of which resource, as `"directory.accounts.owner" = "hr.employees"`. The
 field, or the resource that it names, is not among those that the sources declare, or the two are of different types.
 Rules would then be checked against something else than the workspace has, so nothing runs until the line is right.""",
+        form=Form.SETTINGS,
+        wrong=_settings('"directory.people"', '"directory.poeple"'),
+        right=_settings(),
+        files=_FILES,
     ),
 )

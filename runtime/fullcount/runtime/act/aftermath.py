@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from fullcount.compiler.catalog import Effect
 from fullcount.compiler.program import Inventory
 from fullcount.compiler.values import Cell, FieldState, Row, Value, present
 from fullcount.runtime.act.calls import Calls
@@ -52,10 +51,10 @@ async def aftermath(
     written = acted.written(call.arguments)
     wanted = tuple(dict.fromkeys((*fields_to_read(base), *written)))
     try:
-        reading = await reader.read(call.resource, planned.key, wanted)
+        reading = await reader.read(acted.base, planned.key, wanted)
     except SourceError as error:
         return Aftermath(Aftereffect.UNKNOWN, f"the object could not be read: {error.reason.code}")
-    deleted = acted.operation.effect is Effect.DELETE
+    deleted = acted.deletes
     match reading.existence:
         case Existence.UNKNOWN:
             return Aftermath(Aftereffect.UNKNOWN, "the source does not tell whether the object is there")
@@ -67,10 +66,12 @@ async def aftermath(
             pass
     if deleted:
         return Aftermath(Aftereffect.AS_LEFT)
-    return _compared(base, before, written, {name: reading.cells.get(name, _NOT_GIVEN) for name in wanted})
+    live = {name: reading.cells.get(name, _NOT_GIVEN) for name in wanted}
+    return _compared(base, before, written, live, moves=1 if acted.own else 0)
 
 
-def _compared(base: Inventory, before: Row, written: Mapping[str, Value], live: Row) -> Aftermath:
+def _compared(base: Inventory, before: Row, written: Mapping[str, Value], live: Row, *, moves: int) -> Aftermath:
+    """`moves`: by how many steps the act alone may have moved the version on."""
     name = base.incarnation
     if name is not None:
         if live[name].state is not FieldState.PRESENT or name not in before:
@@ -90,13 +91,15 @@ def _compared(base: Inventory, before: Row, written: Mapping[str, Value], live: 
             return Aftermath(Aftereffect.UNKNOWN, f"`{name}` is not known: {live[name].state}")
         if live[name] != before[name]:
             return Aftermath(Aftereffect.CHANGED, f"`{name}` was changed after the act")
-    if version is not None and version in before and not _one_step(before[version], live.get(version)):
+    if version is not None and version in before and not _as_far(before[version], live.get(version), moves):
         return Aftermath(Aftereffect.CHANGED, f"`{version}` moved on: somebody wrote to the object after the act")
     return Aftermath(Aftereffect.AS_LEFT, live=live)
 
 
-def _one_step(before: Cell, live: Cell | None) -> bool:
-    """Whether a version is where the act alone would have left it: moved by one step at most, where it counts steps."""
+def _as_far(before: Cell, live: Cell | None, moves: int) -> bool:
+    """Whether a version is where the act alone would have left it: moved by so many at most, where it counts steps."""
+    if moves == 0:
+        return live == before
     if live is None or not isinstance(before.value, int) or not isinstance(live.value, int):
         return True  # not a counter: the fields themselves were compared
-    return live.value - before.value in (0, 1)
+    return live.value - before.value in (0, moves)

@@ -15,6 +15,7 @@ from typing import Any
 from fullcount.compiler.lower import facts
 from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.program import Act, Inventory, Proposal
+from fullcount.runtime.act.actors import Actors, NotOpenError, opened, sources_of_rows
 from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.canary import CanaryWatch
 from fullcount.runtime.act.context import ApplyContext, ApplyReport, RowOutcome
@@ -52,7 +53,7 @@ from fullcount.runtime.act.session import (
 from fullcount.runtime.act.snapshot_rows import SnapshotRows
 from fullcount.runtime.act.stop import StopRule, stop_threshold
 from fullcount.runtime.act.watch import Watch, evidence_ages
-from fullcount.runtime.connectors.base import Outcome, SourceActor, SourceError
+from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.exit_codes import Exit
@@ -93,7 +94,9 @@ async def _apply(context: ApplyContext) -> ApplyReport:
 async def _under_lease(context: ApplyContext, run_id: str, proposal: Proposal, act: Act, ended: Ended) -> None:
     try:
         async with leased(context, run_id, ended.by) as fence:
-            watch = Watch(context, proposal, Purpose.ACT, fence, act.source, bindings_of(context))
+            rows = context.plan.document.rows
+            acted = sources_of_rows(act.calls, rows)
+            watch = Watch(context, proposal, Purpose.ACT, fence, acted, bindings_of(context))
             if watch.state == PlanState.APPLIED:
                 ended.repeated = True
                 return
@@ -105,14 +108,10 @@ async def _under_lease(context: ApplyContext, run_id: str, proposal: Proposal, a
                 if not unfinished:
                     return
             try:
-                actor = await context.open_actor(act.source)
-            except SourceError as error:
-                ended.by(_no_actor(error, act), Exit.ERROR)
-                return
-            try:
-                await _Applying(context, run_id, proposal, act, ended, fence, watch, actor).run()
-            finally:
-                await actor.close()
+                async with opened(context, act.calls, rows) as actors:
+                    await _Applying(context, run_id, proposal, act, ended, fence, watch, actors).run()
+            except NotOpenError as error:
+                ended.by(_no_actor(error), Exit.ERROR)
     except FullcountError as error:
         ended.by(finding_of(error), error.exit)
 
@@ -123,10 +122,10 @@ STEP_MOVED_ON = "FC780"
 """The reason of an object of a graduated act that does not stand where its plan says."""
 
 
-def _no_actor(error: SourceError, act: Act) -> Finding:
+def _no_actor(error: NotOpenError) -> Finding:
     return Finding(
         code=str(error.reason.code),
-        message=f"the source `{act.source}` can't be opened for acting: {error.reason.detail}",
+        message=f"the source `{error.source}` can't be opened for acting: {error.reason.detail}",
         ways_on=("check the credentials for acting in fullcount.toml",),
     )
 
@@ -142,7 +141,7 @@ class _Applying:
     ended: Ended
     fence: Fence
     watch: Watch
-    actor: SourceActor
+    actors: Actors
     _calls: CallsOf = field(init=False)
     _recheck: Rechecker = field(init=False)
     _letting_go: LettingGo = field(init=False)
@@ -163,11 +162,7 @@ class _Applying:
             Rechecker(context.workflow, self.proposal, bindings, around, lambda: protecting.fields, standing),
             self.watch.exempted,
         )
-        try:
-            self.watch.acting = await self.actor.identity()
-        except SourceError as error:
-            self.ended.by(_no_actor(error, self.act), Exit.ERROR)
-            return
+        self.watch.acting = await self.actors.identity()
         finding = guard(self.watch.inputs(None, 0))
         if finding is not None and finding.code == "FC758":
             self.ended.by(finding)  # another system: not even reading there would tell anything
@@ -186,7 +181,7 @@ class _Applying:
         """Act on everything that is left, the canary first where there is one."""
         stopped = await self._go_on(items, again)
         if stopped is not None and stopped.code == CANARY_FULL and self.act.canary is not None:
-            reader = self.context.reader(self.act.source)
+            reader = self.context.reader(base.source)
             canary = CanaryWatch(
                 self.context, self.act.canary, self.run_id, self.fence, self.ended, reader, self._calls, base
             )
@@ -201,7 +196,7 @@ class _Applying:
 
     async def _resolve(self, items: Mapping[tuple[Any, ...], Item]) -> tuple[Item, ...]:
         plan_id = self.context.plan.document.plan_id
-        resolved = await resolve(self.context.store.open_intents(plan_id), items, self._calls, self.actor)
+        resolved = await resolve(self.context.store.open_intents(plan_id), items, self._calls, self.actors)
         for at in range(0, len(resolved.outcomes), GROUP_LIMIT):
             part = resolved.outcomes[at : at + GROUP_LIMIT]
             self.context.store.record_outcomes(plan_id, self.run_id, self.fence, part)
@@ -226,7 +221,7 @@ class _Applying:
             fence=self.fence,
             calls=self._calls,
             judge=self._judge,
-            actor=self.actor,
+            actors=self.actors,
             watch=self.watch,
             stop_rule=rule,
             concurrency=self.act.concurrency,
@@ -252,6 +247,9 @@ class _Applying:
             found = await self._recheck(item.planned)
         if found.outcome is not Standing.STILL_TRUE:
             return Left(_left(item, found), recorded=found.answered)
+        another = self._another_version(item, found)
+        if another is not None:
+            return another
         arguments = self._calls.of(item.row).arguments(item.planned, found.cells)
         if isinstance(arguments, Finding):
             return Left(OutcomeEntry(item.row.key, Outcome.REFUSED, arguments.code, arguments.message))
@@ -264,6 +262,18 @@ class _Applying:
             return None  # what was meant before was held against its clock then
         why = self.context.store.step_in_the_way(self.context.plan.document.plan_id, item.row.key)
         return None if why is None else Left(OutcomeEntry(item.row.key, Outcome.CHANGED, STEP_MOVED_ON, why))
+
+    def _another_version(self, item: Item, found: Recheck) -> Left | None:
+        """Whether an object whose clock is bound to its version was changed since the plan."""
+        base = self.context.workflow.inventories[self.proposal.inventory]
+        name = base.version
+        if item.row.step is None or lets_go(item.row) or base.incarnation is not None or name is None:
+            return None
+        now = found.cells.get(name)
+        if now is not None and now.value is not None and now == item.planned.cells.get(name):
+            return None
+        why = f"`{name}` is another one than its clock runs for, so step `{item.row.step.label}` is not due"
+        return Left(OutcomeEntry(item.row.key, Outcome.CHANGED, STEP_MOVED_ON, why))
 
 
 def _left(item: Item, found: Recheck) -> OutcomeEntry:

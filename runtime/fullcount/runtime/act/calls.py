@@ -3,6 +3,9 @@
 An argument without a known value, or a key argument that names another object than the row's, is a finding (FC766) and
 the connector is not called. What the ledger keeps is enough to make the very same call again, so that a call whose
 answer was lost can be resolved, and an act be taken back, without asking the rule again.
+
+A call that makes something new (`OperationCall.own` is False) is handed neither the object's key nor a precondition,
+and sets no field of the object; the ledger keeps how the object was all the same.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from fullcount.compiler.catalog import Operation, Resource
+from fullcount.compiler.catalog import Effect, Operation, Resource
 from fullcount.compiler.lower.closure import compile_value
 from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.program import Inventory, OperationCall
@@ -39,14 +42,15 @@ class CallsOf:
 
     def has(self, row: PlanRow) -> bool:
         """Whether there is a call for what the row lists."""
-        return _step_of(row) in self._by_step
+        return step_of(row) in self._by_step
 
     def of(self, row: PlanRow) -> Calls:
         """Return the maker for a row. Raises KeyError for a step that the act does not have."""
-        return self._by_step[_step_of(row)]
+        return self._by_step[step_of(row)]
 
 
-def _step_of(row: PlanRow) -> str | None:
+def step_of(row: PlanRow) -> str | None:
+    """Return the name of the step that a row lists; None where the act has one operation."""
     return None if row.step is None else row.step.label
 
 
@@ -54,11 +58,21 @@ class Calls:
     """Makes the calls of one operation for one object after another."""
 
     def __init__(
-        self, call: OperationCall, row: str, inventory: Inventory, resource: Resource, bindings: Bindings
+        self,
+        call: OperationCall,
+        row: str,
+        inventory: Inventory,
+        resources: Mapping[tuple[str, str], Resource],
+        bindings: Bindings,
     ) -> None:
-        self.operation: Operation = resource.operations[call.operation]
+        """Raises KeyError for a resource or an operation that is not configured."""
+        self._resource = resources[call.source, call.resource]
+        self.operation: Operation = self._resource.operations[call.operation]
         self.name = f"{call.source}.{call.resource}.{call.operation}"
-        self._resource = resource
+        self.base = resources[inventory.source, inventory.resource]
+        """The resource of the object, which is read before and after the call."""
+        self.own = call.own
+        self.deletes = call.own and self.operation.effect is Effect.DELETE
         self._inventory = inventory
         self._row = row
         self._arguments = {name: compile_value(value, bindings) for name, value in call.arguments.items()}
@@ -84,14 +98,16 @@ class Calls:
         return ActCall(
             resource=self._resource,
             operation=self.operation.name,
-            key=planned.key,
+            key=planned.key if self.own else (),
             arguments=arguments,
-            expected=expected,
+            expected=expected if self.own else {},
             idempotency_key=idempotency_key,
         )
 
-    def parameters(self, call: ActCall) -> dict[str, Any]:
+    def parameters(self, call: ActCall, seen: Row) -> dict[str, Any]:
         """Return what the ledger keeps of a call, as JSON: enough to make the very same call again.
+
+        `seen`: the object as it was right before, whether the call is conditional on it or not.
 
         A cell that was seen is a list of its one value, or the name of its state: kept short, there is one for each
         field of each object.
@@ -99,7 +115,7 @@ class Calls:
         arguments = {name: to_json(value, self._parameter_type(name)) for name, value in call.arguments.items()}
         expected = {
             name: cell.state.value if cell.value is None else [to_json(cell.value, self._field_type(name))]
-            for name, cell in call.expected.items()
+            for name, cell in seen.items()
         }
         return {"arguments": arguments, "expected": expected}
 
@@ -123,6 +139,8 @@ class Calls:
 
     def written(self, arguments: Mapping[str, Value]) -> dict[str, Value]:
         """Return the fields of the object that the operation sets, with the values it sets them to."""
+        if not self.own:
+            return {}
         return {
             name: value
             for name, value in arguments.items()
@@ -133,4 +151,4 @@ class Calls:
         return self.operation.parameters[name].type.type
 
     def _field_type(self, name: str) -> Type:
-        return self._resource.fields[name].type
+        return self.base.fields[name].type

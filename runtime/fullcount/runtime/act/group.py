@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fullcount.compiler.values import Row, Value
+from fullcount.runtime.act.actors import Actors
 from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.context import ApplyContext
 from fullcount.runtime.act.guard import OBJECT_CODES, PAUSES, guard
@@ -24,7 +25,7 @@ from fullcount.runtime.act.perform import perform_guarded
 from fullcount.runtime.act.recheck import Planned
 from fullcount.runtime.act.stop import StopRule
 from fullcount.runtime.act.watch import Watch
-from fullcount.runtime.connectors.base import ActCall, ActResult, Outcome, SourceActor, SourceError
+from fullcount.runtime.connectors.base import ActCall, ActResult, Outcome, SourceError
 from fullcount.runtime.evidence.codes import ActReason
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.plan.digest import CanonicalError, canonical_bytes
@@ -83,7 +84,7 @@ class GroupRunner:
     fence: Fence
     calls: CallsOf
     judge: Judge
-    actor: SourceActor
+    actors: Actors
     watch: Watch
     stop_rule: StopRule
     concurrency: int
@@ -164,7 +165,7 @@ class GroupRunner:
         )
 
     def _parameters(self, due: Due) -> dict[str, Any]:
-        return self.calls.of(due.item.row).parameters(self._call(due, ""))
+        return self.calls.of(due.item.row).parameters(self._call(due, ""), due.expected)
 
     def _call(self, due: Due, key: str) -> ActCall:
         return self.calls.of(due.item.row).call(due.item.planned, due.arguments, due.expected, key)
@@ -201,7 +202,9 @@ class GroupRunner:
             call = self._call(due, entry.idempotency_key)
             await self.watch.refresh()
             try:
-                result = await perform_guarded(self.actor, call, self.watch.inputs(key, acts, due.seen))
+                result = await perform_guarded(
+                    self.actors.of(due.item.row), call, self.watch.inputs(key, acts, due.seen)
+                )
             except SourceError as error:
                 result = ActResult(Outcome.UNKNOWN, ActReason.OUTCOME_UNKNOWN, str(error.reason.code))
         if isinstance(result, Finding):

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fullcount.runtime.act.actors import Actors
 from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.group import Item
-from fullcount.runtime.connectors.base import Outcome, SourceActor, SourceError
+from fullcount.runtime.connectors.base import Outcome, SourceError
 from fullcount.runtime.evidence.codes import ActReason
 from fullcount.runtime.store.views import LedgerEntry, OutcomeEntry
 
@@ -26,14 +27,14 @@ class Resolved:
 
 
 async def resolve(
-    intents: tuple[LedgerEntry, ...], items: Mapping[tuple[Any, ...], Item], calls: CallsOf, actor: SourceActor
+    intents: tuple[LedgerEntry, ...], items: Mapping[tuple[Any, ...], Item], calls: CallsOf, actors: Actors
 ) -> Resolved:
     """Read what became of each intent. Writes nothing at the source."""
     outcomes: list[OutcomeEntry] = []
     again: list[Item] = []
     for entry in intents:
         item = items[entry.object_key]
-        effect = await _took_effect(entry, item, calls, actor)
+        effect = await _took_effect(entry, item, calls, actors)
         if effect is True:
             detail = "found done by reading, after a run that did not learn of it"
             outcomes.append(OutcomeEntry(entry.object_key, Outcome.DONE, None, detail))
@@ -45,11 +46,11 @@ async def resolve(
     return Resolved(tuple(outcomes), tuple(again))
 
 
-async def _took_effect(entry: LedgerEntry, item: Item, calls: CallsOf, actor: SourceActor) -> bool | None:
+async def _took_effect(entry: LedgerEntry, item: Item, calls: CallsOf, actors: Actors) -> bool | None:
     if entry.parameters is None or entry.idempotency_key is None:
         return None
     call = calls.of(item.row).recorded(item.planned, entry.parameters, entry.idempotency_key)
     try:
-        return await actor.took_effect(call)
+        return await actors.of(item.row).took_effect(call)
     except SourceError:
         return None

@@ -41,8 +41,8 @@ def the_proposal(context: ApplyContext) -> tuple[Proposal, Act | None]:
     return by_name[name], acts.get(name)
 
 
-def the_resource(context: ApplyContext, of: Inventory | OperationCall) -> Resource:
-    """Return the declared resource of an inventory or a call. Raises KeyError for one that is not configured."""
+def the_resource(context: ApplyContext, of: Inventory) -> Resource:
+    """Return the declared resource of an inventory. Raises KeyError for one that is not configured."""
     return context.resources[of.source, of.resource]
 
 
@@ -66,10 +66,7 @@ def calls_of(
     """Return the makers of the calls of operations, by step."""
     inventory = context.workflow.inventories[proposal.inventory]
     return CallsOf(
-        {
-            step: Calls(call, proposal.row, inventory, the_resource(context, call), bindings)
-            for step, call in calls.items()
-        }
+        {step: Calls(call, proposal.row, inventory, context.resources, bindings) for step, call in calls.items()}
     )
 
 

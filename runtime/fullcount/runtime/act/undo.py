@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from fullcount.compiler.program import Act, Inventory, OperationCall, Proposal
+from fullcount.runtime.act.actors import Actors, NotOpenError, opened, sources_of_rows
 from fullcount.runtime.act.aftermath import Aftereffect, aftermath
 from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.context import ApplyContext, ApplyReport
@@ -34,7 +35,7 @@ from fullcount.runtime.act.session import (
 )
 from fullcount.runtime.act.stop import StopRule, stop_threshold
 from fullcount.runtime.act.watch import Watch
-from fullcount.runtime.connectors.base import Outcome, SourceActor, SourceError, SourceReader
+from fullcount.runtime.connectors.base import Outcome, SourceReader
 from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.exit_codes import Exit
@@ -99,29 +100,27 @@ def _undo_of(act: Act, row: PlanRow) -> OperationCall | None:
 async def _under_lease(context: ApplyContext, run_id: str, proposal: Proposal, act: Act, ended: Ended) -> None:
     try:
         async with leased(context, run_id, ended.by) as fence:
-            watch = Watch(context, proposal, Purpose.UNDO, fence, act.source, bindings_of(context))
+            rows = _rows(context)
+            acted = sources_of_rows(act.undos, rows)
+            watch = Watch(context, proposal, Purpose.UNDO, fence, acted, bindings_of(context))
             finding = guard(watch.inputs(None, 0))
             if finding is not None:
                 ended.by(finding)
                 return
-            reader = context.reader(act.source)
+            reader = context.reader(context.workflow.inventories[proposal.inventory].source)
             try:
-                actor = await context.open_actor(act.source)
-            except SourceError as error:
-                ended.by(_not_open(error, act), Exit.ERROR)
-                return
-            try:
-                await _Undoing(context, run_id, proposal, act, ended, fence, watch, reader, actor).run()
-            finally:
-                await actor.close()
+                async with opened(context, act.undos, rows) as actors:
+                    await _Undoing(context, run_id, proposal, act, ended, fence, watch, reader, actors).run()
+            except NotOpenError as error:
+                ended.by(_not_open(error), Exit.ERROR)
     except FullcountError as error:
         ended.by(finding_of(error), error.exit)
 
 
-def _not_open(error: SourceError, act: Act) -> Finding:
+def _not_open(error: NotOpenError) -> Finding:
     return Finding(
         code=str(error.reason.code),
-        message=f"the source `{act.source}` can't be opened: {error.reason.detail}",
+        message=f"the source `{error.source}` can't be opened: {error.reason.detail}",
         ways_on=("check the source's credentials in fullcount.toml",),
     )
 
@@ -138,7 +137,7 @@ class _Undoing:
     fence: Fence
     watch: Watch
     reader: SourceReader
-    actor: SourceActor
+    actors: Actors
     _calls: CallsOf = field(init=False)
     _acted: CallsOf = field(init=False)
     _base: Inventory = field(init=False)
@@ -150,11 +149,7 @@ class _Undoing:
         self._base = context.workflow.inventories[self.proposal.inventory]
         self._calls = calls_of(context, self.act.undos, self.proposal, bindings)
         self._acted = calls_of(context, self.act.calls, self.proposal, bindings)
-        try:
-            self.watch.acting = await self.actor.identity()
-        except SourceError as error:
-            self.ended.by(_not_open(error, self.act), Exit.ERROR)
-            return
+        self.watch.acting = await self.actors.identity()
         finding = guard(self.watch.inputs(None, 0))
         if finding is not None:
             self.ended.by(finding)
@@ -162,7 +157,9 @@ class _Undoing:
         done = _done(context)
         self._entries = {entry.object_key: entry for entry in done}
         items = items_of(context, self._base)
-        resolved = await resolve(context.store.open_intents(plan_id, kind=ActKind.UNDO), items, self._calls, self.actor)
+        resolved = await resolve(
+            context.store.open_intents(plan_id, kind=ActKind.UNDO), items, self._calls, self.actors
+        )
         for at in range(0, len(resolved.outcomes), GROUP_LIMIT):
             part = resolved.outcomes[at : at + GROUP_LIMIT]
             context.store.record_outcomes(plan_id, self.run_id, self.fence, part, kind=ActKind.UNDO)
@@ -184,7 +181,7 @@ class _Undoing:
             fence=self.fence,
             calls=self._calls,
             judge=self._judge,
-            actor=self.actor,
+            actors=self.actors,
             watch=self.watch,
             stop_rule=rule,
             concurrency=self.act.concurrency,

@@ -20,6 +20,7 @@ from fullcount.compiler.claims import Fresh
 from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.program import Approval, Proposal
 from fullcount.compiler.values import Row
+from fullcount.runtime.act.actors import facts_of
 from fullcount.runtime.act.context import ApplyContext
 from fullcount.runtime.act.exempted import exempted
 from fullcount.runtime.act.guard import PAUSES, ApprovalFacts, CanaryFacts, EvidenceAge, GuardInputs, Purpose
@@ -128,23 +129,24 @@ class Watch:
         proposal: Proposal,
         purpose: Purpose,
         fence: Fence,
-        source: str,
+        sources: Sequence[str],
         bindings: Bindings,
     ) -> None:
+        """`sources`: those that the run acts on."""
         document = context.plan.document
         self.protecting = Protecting(proposal, context.protections, bindings)
         self._context = context
         self._purpose = purpose
         self._fence = fence
-        self._target: Mapping[str, str] = document.target.get(source, {})
+        self._target: Mapping[str, str] = facts_of({source: document.target.get(source, {}) for source in sources})
         self.acting: Mapping[str, str] = self._target
         """Who acts, and where. Until the actor is open and has said so, what the plan expects."""
         self._declared = next((a for a in context.workflow.approvals if a.proposal == proposal.name), None)
         self._lists = tuple(item.list_name for item in proposal.excepts if item.list_name is not None)
         planned = {"engine": document.engine_version, **document.connector_versions}
         self._planned_versions = planned
-        # the workspace may have sources that this plan has nothing to do with; the one acted on is never left out
-        self._running_versions = {n: v for n, v in context.versions.items() if n in planned or n == source}
+        # the workspace may have sources that this plan has nothing to do with; what is acted on is never left out
+        self._running_versions = {n: v for n, v in context.versions.items() if n in planned or n in sources}
         self._limit: tuple[int | None, Decimal | None] = (
             (None, None) if proposal.limit is None else (proposal.limit.count, proposal.limit.percent)
         )

@@ -35,14 +35,19 @@ def explain(code: str, as_json: bool) -> None:
                         "wrong": entry.wrong,
                         "right": entry.right,
                         "files": dict(entry.files),
+                        "wrong_files": dict(entry.wrong_files),
+                        "form": entry.form,
                     },
                     indent=2,
                 )
             )
             return
         click.echo(f"{entry.id}  {entry.title}\n\n{paragraphs(entry.explanation)}")
-        examples = [("wrong", entry.wrong), ("right", entry.right)]
-        examples += [(f"with `{path}`", text) for path, text in entry.files]
+        right = dict(entry.files)
+        changed = [(path, text) for path, text in entry.wrong_files if text != right.get(path)]
+        examples = [("wrong", entry.wrong)] if entry.wrong != entry.right else []
+        examples += [(f"wrong `{path}`", text) for path, text in changed]
+        examples += [("right", entry.right)] + [(f"with `{path}`", text) for path, text in entry.files]
         for heading, example in examples:
             if example.strip():
                 click.echo(f"\n{heading}:\n\n" + "\n".join(f"    {line}" for line in example.strip("\n").split("\n")))

@@ -227,6 +227,9 @@ class ActCall:
     `expected` are the cells seen at the recheck, one per field that was read (version and incarnation among them): the
     precondition. The connector makes the write conditional on the version where the resource has one, else on all of
     them. `idempotency_key` is the same for every retry of this act.
+
+    Without a key and without expected cells it makes something new, to which the source gives a key: a message, a
+    snapshot.
     """
 
     resource: Resource

@@ -103,7 +103,8 @@ class DeclaredResource(_Declared):
             msg = f"a parameter of `{name}` is said to be the key field `{unknown}`, which is not in `key`"
             raise SettingError(msg, help=did_you_mean(unknown, self.key))
         missing = next((key for key in self.key if key not in keys), None)
-        if missing is not None:
+        makes = operation.effect is Effect.CREATE and len(keys) == 0  # the source gives what is new its key
+        if missing is not None and not makes:
             msg = f"no parameter of `{name}` is given the key field `{missing}`, so it names no object"
             raise SettingError(msg, help=f'as `parameters = {{ {missing} = {{ type = "text", key = "{missing}" }} }}`')
         undone = next((other for other in operation.undoes if other not in self.operations), None)

@@ -84,7 +84,7 @@ class Project:
 
     def loader(self, path: Path) -> Loader:
         """Return what gives the imports of a file: from its workspace, or from its folder if it has none."""
-        return ImportedFiles(self._root(path), path, self.content)
+        return ImportedFiles(self._root(path), path, read=self.content)
 
     def view(self, path: Path) -> View:
         """Read a file. Raises `OSError` or `UnicodeDecodeError`."""

@@ -151,7 +151,8 @@ def _wrong(row: PlanRow, intent: StepIntent, act: Act) -> str | None:
     if intent.stood is None:
         return f"step `{step.label}` was taken although no clock ran"
     done, since, standing = intent.stood
-    if (done, since, intent.incarnation) != (step.before, to_micros(step.since), row.incarnation):
+    runs_for = row.incarnation if step.mark is None else step.mark
+    if (done, since, intent.incarnation) != (step.before, to_micros(step.since), runs_for):
         return f"step `{step.label}` was taken although the object stood elsewhere than the plan says"
     if step.label == RELEASE:
         return None

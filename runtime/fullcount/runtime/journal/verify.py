@@ -103,7 +103,7 @@ def _plan_documents(state: State, session: Session) -> None:
 
 
 def _as_listed(document: PlanDocument) -> dict[str, dict[str, Any]]:
-    return {canonical_text(row.key): _NO_STEP | steps.listed(row.step, row.incarnation) for row in document.rows}
+    return {canonical_text(row.key): _NO_STEP | steps.listed(row) for row in document.rows}
 
 
 def _objects(session: Session, plan_id: str) -> dict[str, dict[str, Any]]:

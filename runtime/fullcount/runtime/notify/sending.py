@@ -1,7 +1,8 @@
-"""Sending one notice by its way. What went wrong is told without the address, the secret or what a server said.
+"""Sending one notice, or one message of an act, by its way.
 
-`NotSent.maybe` is the difference that counts: a notice that surely was not taken may be sent again; one whose answer
-was lost is not, because two of one event are worse than one that has to be looked up in `fullcount runs`.
+What went wrong is told without the address, the secret or what a server said. `NotSent.maybe` is the difference that
+counts: what surely was not taken may be sent again; what got no answer is not, because two of one event are worse than
+one that has to be looked up in `fullcount runs`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import socket
 import ssl
 import urllib.error
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from email.message import EmailMessage
 from email.utils import format_datetime
@@ -25,7 +26,7 @@ from urllib.parse import urlsplit
 
 from fullcount.runtime import __version__
 from fullcount.runtime.text import plain
-from fullcount.runtime.workspace.notifiers import HERE, MailConfig, WebhookConfig
+from fullcount.runtime.workspace.notifiers import HERE, HookConfig, MailConfig, SmtpConfig, WebhookConfig
 
 _ANSWER: Final = 200
 _OK: Final = range(200, 300)
@@ -46,21 +47,25 @@ class NotSent(Exception):  # noqa: N818 - named for what happened
 def send(config: MailConfig | WebhookConfig, notice_id: str, title: str, body: Mapping[str, Any], at: datetime) -> None:
     """Send a notice and return once it was taken. Blocks. Raises `NotSent`, and `WorkspaceError` for a secret."""
     if isinstance(config, MailConfig):
-        _mail(config, notice_id, title, body, at)
+        mail(config, config.to, notice_id, title, str(body["text"]), at)
     else:
-        _post(config, notice_id, body, at)
+        post(config, notice_id, body, at)
 
 
-def _mail(config: MailConfig, notice_id: str, title: str, body: Mapping[str, Any], at: datetime) -> None:
+def mail(config: SmtpConfig, to: Sequence[str], name: str, title: str, text: str, at: datetime) -> None:
+    """Send a mail and return once the server took it for everybody. `name` makes it one of its kind. Raises as `send`.
+
+    That a server further on may give it back later is not seen here.
+    """
     password = None if config.password is None else config.password.reveal()
     message = EmailMessage()
     message["Subject"] = title
     message["From"] = config.sender
-    message["To"] = ", ".join(config.to)
+    message["To"] = ", ".join(to)
     message["Date"] = format_datetime(at)
-    message["Message-ID"] = f"<{notice_id.lower()}@{config.sender.partition('@')[2]}>"
+    message["Message-ID"] = f"<{name.lower()}@{config.sender.partition('@')[2]}>"
     message["Auto-Submitted"] = "auto-generated"
-    message.set_content(str(body["text"]) + "\n")
+    message.set_content(text + "\n")
     try:
         server = _connected(config)
     except (OSError, smtplib.SMTPException) as error:
@@ -81,10 +86,10 @@ def _mail(config: MailConfig, notice_id: str, title: str, body: Mapping[str, Any
     finally:
         _leave(server)
     if refused:
-        raise NotSent(f"the mail server took it for {len(config.to) - len(refused)} of {len(config.to)}", maybe=True)
+        raise NotSent(f"the mail server took it for {len(to) - len(refused)} of {len(to)}", maybe=True)
 
 
-def _connected(config: MailConfig) -> smtplib.SMTP:
+def _connected(config: SmtpConfig) -> smtplib.SMTP:
     context = ssl.create_default_context()
     if config.security == "tls":
         return smtplib.SMTP_SSL(config.host, config.port, timeout=config.timeout, context=context)
@@ -114,7 +119,8 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return
 
 
-def _post(config: WebhookConfig, notice_id: str, body: Mapping[str, Any], at: datetime) -> None:
+def post(config: HookConfig, notice_id: str, body: Mapping[str, Any], at: datetime) -> None:
+    """Post a message and return once it was taken. Raises as `send`."""
     data = json.dumps({"id": notice_id, "at": at.isoformat(), **body}, ensure_ascii=False).encode()
     headers = {
         "Content-Type": "application/json",

@@ -14,31 +14,39 @@ known value on the outside of a join), there is nothing to be wrong about, and n
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import duckdb
 
 from fullcount.compiler import ir, program
 from fullcount.compiler.assumptions import BASE, Assumption, Taken, assumptions, sentences
+from fullcount.compiler.lower.patterns import literal_pattern
 from fullcount.compiler.lower.sql_expr import Lowering
 from fullcount.compiler.lower.sql_frame import Relation, Statement
 from fullcount.compiler.lower.world import Bindings
+from fullcount.compiler.types import BOOL, TEXT
 from fullcount.compiler.walk import nodes, rename_row
 from fullcount.dsl.source import Source
 from fullcount.runtime import format as fmt
 from fullcount.runtime.evidence.refusal import Finding, Need
 from fullcount.runtime.plan import tables
 from fullcount.runtime.plan.document import ExpectationDoc
+from fullcount.runtime.plan.patterns import count_pattern, patterns_in
 from fullcount.runtime.plan.phrase import phrase
+from fullcount.runtime.plan.summary import pattern_line
 
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """An assumption, of how many rows it could be said, and of how many of them it is true."""
+    """An assumption, of how many rows it could be said, and of how many of them it is true.
+
+    `nearly`: what a pattern, or a text that occurs nowhere, nearly matched, in words.
+    """
 
     assumption: Assumption
     rows: int
     true: int
+    nearly: str | None = None
 
     @property
     def holds(self) -> bool:
@@ -93,12 +101,37 @@ def count_assumed(
     for each in assumptions(proposal, act):
         if all(relations[name].complete for name in (each.inventory, each.partner) if name is not None):
             by_inventory.setdefault(each.inventory, []).append(each)
+
+    def nearly(assumption: Assumption) -> str | None:
+        around = {assumption.row: assumption.inventory}
+        said = _as_pattern(assumption.test) if assumption.taken is Taken.CASE else ir.TRUE
+        pattern = next(patterns_in(said, around), None)
+        if pattern is None:
+            return None
+        return pattern_line(count_pattern(connection, pattern, workflow, relations, bindings)).nearly
+
     counted: list[Counted] = []
     for name, taken in by_inventory.items():
         statement = _statement(workflow.inventories[name], taken, relations, bindings)
         numbers = tables.one(connection, statement)
-        counted += [Counted(each, numbers[2 * i], numbers[2 * i + 1]) for i, each in enumerate(taken)]
+        for i, each in enumerate(taken):
+            found = Counted(each, numbers[2 * i], numbers[2 * i + 1])
+            counted.append(found if found.holds else replace(found, nearly=nearly(each)))
     return Assumed(proposal, tuple(counted))
+
+
+def _as_pattern(test: ir.Expr) -> ir.Expr:
+    """Return an equality with a text as the pattern that says the same; any other test as it is."""
+    match test:
+        case ir.Compare(operator="==", left=read, right=ir.Const(value=str() as text)):
+            pass
+        case ir.Compare(operator="==", left=ir.Const(value=str() as text), right=read):
+            pass
+        case _:
+            return test
+    if read.type != TEXT:
+        return test
+    return ir.Call("matches", (read, ir.Const(literal_pattern(text), TEXT)), BOOL)
 
 
 def _statement(
@@ -150,6 +183,8 @@ def _finding(found: Counted, proposal: program.Proposal, stage: str, sources: Ma
             message = (
                 f"no `{assumption.inventory}` of {of} satisfies `{phrase(assumption.test)}`, which the rule rules out"
             )
+            if found.nearly is not None:
+                message = f"{message}; {found.nearly}"
             why = "a condition that rules nobody out is more often a misspelt value than a wish"
     return Finding(
         code=_CODES[assumption.taken],

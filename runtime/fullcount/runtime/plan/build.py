@@ -36,6 +36,7 @@ from fullcount.runtime.plan.document import (
     KeptGroup,
     ListUse,
     Measurement,
+    PatternDoc,
     PickDoc,
     PlanDocument,
     PlanRow,
@@ -49,6 +50,7 @@ from fullcount.runtime.plan.evaluate import Counts, Evaluation, perhaps_protecte
 from fullcount.runtime.plan.exempt import exemptions_of, unused_notes
 from fullcount.runtime.plan.graduated import Clocks, Graduated, graduate, mark
 from fullcount.runtime.plan.lists import exemption_uses, file_uses
+from fullcount.runtime.plan.patterns import count_patterns
 from fullcount.runtime.plan.phrase import call_phrase, phrase
 from fullcount.runtime.plan.risk import Assessor
 from fullcount.runtime.plan.sensitivity import sensitivity
@@ -127,6 +129,7 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
         floors, picks = evaluation.floors(), evaluation.picks()
         selected = counts.candidates if graduated is None else graduated.selected
         near = sensitivity(evaluation, proposal, bindings, selected)
+        patterns = count_patterns(connection, workflow, proposal, relations, bindings)
         unused = evaluation.unused()
         notes = (*inputs.notes, *_recreation(inputs), *exempt.notes, *unused_notes(unused))
     lists = exemption_uses(
@@ -141,7 +144,9 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
     lists += file_uses(workflow, proposal)
     expected = assumed.expectations()
     open_ = (*undecided, *without_call)
-    return _document(inputs, now, counts, rows, open_, kept, floors, picks, lists, expected, near, notes, graduated)
+    return _document(
+        inputs, now, counts, rows, open_, kept, floors, picks, lists, expected, patterns, near, notes, graduated
+    )
 
 
 def _graduated(inputs: PlanInputs, evaluation: Evaluation) -> Graduated | None:
@@ -216,7 +221,7 @@ def _rows(
         step: {n: (e.type, compile_value(e, inputs.bindings)) for n, e in call.arguments.items()}
         for step, call in calls.items()
     }
-    assessors = {step: _assessor(inputs, reversible=call.reversible) for step, call in calls.items()}
+    assessors = {step: _assessor(inputs, reversible=call.reversible or not call.own) for step, call in calls.items()}
     rows: list[PlanRow] = []
     without_call: list[UndecidedRow] = []
     for item in (*evaluation.candidates(), *evaluation.released()):
@@ -307,6 +312,7 @@ def _document(
     picks: tuple[PickDoc, ...],
     lists: tuple[ListUse, ...],
     expected: tuple[ExpectationDoc, ...],
+    patterns: tuple[PatternDoc, ...],
     near: tuple[Any, ...],
     notes: tuple[str, ...],
     graduated: Graduated | None,
@@ -372,6 +378,7 @@ def _document(
             expectations=expected,
             steps=None if graduated is None else graduated.steps_doc(),
             clocks=None if graduated is None else graduated.clocks_doc(),
+            patterns=patterns,
             sensitivity=near,
             since=_since(inputs.previous, rows, parameters, proposal.where_text),
             notes=notes,

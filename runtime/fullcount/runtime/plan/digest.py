@@ -4,7 +4,8 @@ Guarantees: the digest covers every fact of the plan (rule, program, parameters,
 certificates, caps, sums, and by the Merkle root every row, undecided object and kept group), and is the same for any
 order of the rows. It must never depend on a clock or an identifier, so it leaves out `CLOCK_PARTS` and what is only
 said *about* the facts at that instant (`ROW_COMMENTARY`, `COMMENTARY`: how near a threshold is, what another threshold
-would select). Those are covered by the hash of the whole stored document, which the journal records.
+would select, what a pattern nearly matched). Those are covered by the hash of the whole stored document, which the
+journal records.
 
 The tree is that of RFC 6962: a leaf is `SHA-256(00 ‖ kind ‖ 00 ‖ canonical JSON)`, a node `SHA-256(01 ‖ left ‖ right)`,
 so that no leaf can pass for a node, nor a row for an undecided object.
@@ -34,7 +35,7 @@ from fullcount.runtime.plan.document import (
     UndecidedRow,
 )
 
-COMMENTARY: Final = frozenset({"sensitivity", "since"})
+COMMENTARY: Final = frozenset({"patterns", "sensitivity", "since"})
 """Top-level parts that say something about the facts at one instant."""
 
 ROW_COMMENTARY: Final = frozenset({"shown", "risk", "notes"})

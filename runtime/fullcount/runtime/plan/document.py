@@ -70,13 +70,15 @@ class StepDoc(Wire):
     """The step of a graduated act that is due for an object: `release` for one that no longer qualifies.
 
     `before` was done last, at `since`; None: none was, and `since` is when the object was first selected, if its first
-    step waits. `due` is from when on the step may be taken; None: at once. Both by the store's time.
+    step waits. `due` is from when on the step may be taken; None: at once. Both by the store's time. `mark` is the
+    version that its clock runs for, where the object has no incarnation.
     """
 
     label: str
     before: str | None = None
     since: AwareDatetime | None = None
     due: AwareDatetime | None = None
+    mark: str | None = None
 
 
 class WaitingRow(Wire):
@@ -168,6 +170,28 @@ class ExpectationDoc(Wire):
     clause: str
     because: str
     found: int
+
+
+class NearMatch(Wire):
+    """A value that a pattern nearly matched, and why it did not; `value` is shortened if it is long."""
+
+    key: tuple[Any, ...]
+    value: str
+    because: str
+
+
+class PatternDoc(Wire):
+    """What a `matches` or `glob` of the rule matched, over the known values of the inventory's rows that were read.
+
+    `nearly`: how many values differ in capitals, by space around them, or have only a part that is like the pattern.
+    """
+
+    written: str
+    inventory: str
+    values: int
+    matched: int
+    nearly: int
+    near: tuple[NearMatch, ...] = ()
 
 
 class FloorGroup(Wire):
@@ -307,6 +331,7 @@ class PlanDocument(Wire):
     expectations: tuple[ExpectationDoc, ...] = ()
     steps: StepsDoc | None = None
     clocks: ClocksDoc | None = None
+    patterns: tuple[PatternDoc, ...] = ()
     sensitivity: tuple[Sensitivity, ...] = ()
     since: Since | None = None
     notes: tuple[str, ...] = ()

@@ -2,8 +2,10 @@
 
 Guarantees: a selected object gets the first step, or the one that follows the last step done to it, and that only once
 its time has passed; one whose clock ran for another incarnation, or that had stopped to qualify in between, starts
-again from the first step; one that is proven to qualify no longer, before its last step, is released; what is unknown
-of an object changes nothing of its clock. `place` decides for one object and is pure; `graduate` asks it for all.
+again from the first step; one that is proven to qualify no longer is released, also after its last step unless that
+deleted it; what is unknown of an object changes nothing of its clock. Where objects have no incarnation, a clock is
+bound to the version of its object instead, and each change begins it anew. `place` decides for one object and is pure;
+`graduate` asks it for all.
 
 It must never read the store: where each object stands is handed in, with the instant of the store's time.
 """
@@ -35,6 +37,7 @@ UNREAD: Final = "unread"
 
 NOT_SELECTED: Final = "no longer qualifies"
 RECREATED: Final = "another object stands under its key"
+CHANGED: Final = "it was changed since, and starts again"
 AGAIN: Final = "it had stopped to qualify, and starts again"
 NO_SUCH_STEP: Final = "its last step is no longer part of the act"
 KEPT_BY_PROTECTION: Final = "protected by the workspace"
@@ -44,7 +47,10 @@ COMPLETE: Final = "no longer qualifies, after its last step"
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """Where an object stands: `step` was done last, at `since`; None: first selected then. `lapsed`: not since then."""
+    """Where an object stands: `step` was done last, at `since`; None: first selected then. `lapsed`: not since then.
+
+    `incarnation` is its version where the resource has no incarnation.
+    """
 
     key: tuple[Any, ...]
     incarnation: str
@@ -77,35 +83,43 @@ class Place:
     unknown: bool = False
 
 
-def place(act: program.Act, verdict: str, incarnation: str | None, clock: Clock | None, at: datetime) -> Place:
+def place(
+    act: program.Act,
+    verdict: str,
+    incarnation: str | None,
+    clock: Clock | None,
+    at: datetime,
+    *,
+    by_version: bool = False,
+) -> Place:
     """Return what follows for one object.
 
     `verdict` is its class (`plan/evaluate.py`), `outside` for one that was not read and `unread` where it may yet be
-    there; `incarnation` None: not known.
+    there; `incarnation` None: not known. `by_version`: it is the version that stands for it.
     """
     if verdict == SELECTED:
-        return _selected(act, incarnation, clock, at)
+        return _selected(act, incarnation, clock, at, CHANGED if by_version else RECREATED)
     if clock is None:
         return Place()
     if verdict == AWAY:
         return Place(ends=NOT_READ)
     if incarnation is None or verdict not in LET_GO | {PROTECTED}:
         return Place()  # unknown is never "no longer"
-    if clock.incarnation != incarnation:
-        return Place(ends=RECREATED)
+    if clock.incarnation != incarnation and not by_version:
+        return Place(ends=RECREATED)  # with another version it is the same object, and a change is why it is let go
     if verdict == PROTECTED:
         return Place(ends=KEPT_BY_PROTECTION)
     return _let_go(act, clock)
 
 
-def _selected(act: program.Act, incarnation: str | None, clock: Clock | None, at: datetime) -> Place:
+def _selected(act: program.Act, incarnation: str | None, clock: Clock | None, at: datetime, when_another: str) -> Place:
     if incarnation is None:
         return Place(unknown=True)
     labels = [step.label for step in act.steps]
     why = None
     if clock is not None:
         if clock.incarnation != incarnation:
-            why = RECREATED
+            why = when_another
         elif clock.lapsed:
             why = AGAIN
         elif clock.step is not None and clock.step not in labels:
@@ -132,10 +146,9 @@ def _next(act: program.Act, clock: Clock, at: datetime) -> Place:
 def _let_go(act: program.Act, clock: Clock) -> Place:
     if clock.step is None:
         return Place(ends=NOT_SELECTED)
-    if clock.step == act.steps[-1].label:
-        return Place(ends=COMPLETE)
-    if act.release is None:
-        return Place(ends=NOT_SELECTED)
+    last = act.steps[-1]
+    if act.release is None or (clock.step == last.label and last.call.deletes):
+        return Place(ends=COMPLETE if clock.step == last.label else NOT_SELECTED)
     return Place(due=StepDoc(label=RELEASE, before=clock.step, since=clock.since), lapses=not clock.lapsed)
 
 
@@ -175,20 +188,24 @@ def graduate(evaluation: Evaluation, inventory: program.Inventory, act: program.
     """Decide for every object what is due, and put the others aside in the evaluation."""
     found = Graduated(clocks.at)
     types = [inventory.fields[name].type for name in inventory.key]
+    by_version = inventory.incarnation is None
     running = {tuple(from_json(p, t) for p, t in zip(c.key, types, strict=True)): c for c in clocks.running}
     aside: dict[str, list[Key]] = {}
     for key, verdict, cells in _objects(evaluation, list(running)):
-        incarnation = mark(inventory.incarnation, evaluation.fields, cells)
+        incarnation = mark(inventory.clock_mark, evaluation.fields, cells)
         clock = running.get(key)
         written = tuple(to_json(part, of) for part, of in zip(key, types, strict=True))
-        placed = place(act, verdict, incarnation, clock, clocks.at)
+        placed = place(act, verdict, incarnation, clock, clocks.at, by_version=by_version)
         if verdict == SELECTED:
             found.selected += 1
         if placed.unknown:
-            state = cells[str(inventory.incarnation)].state.value.replace("_", " ")
-            found.unknown[key] = f"incarnation {inventory.incarnation}: {state}"
+            state = cells[str(inventory.clock_mark)].state.value.replace("_", " ")
+            found.unknown[key] = f"{'version' if by_version else 'incarnation'} {inventory.clock_mark}: {state}"
         if placed.due is not None:
             found.due[key] = placed.due
+            if by_version:
+                runs_for = clock.incarnation if clock is not None and placed.due.label == RELEASE else incarnation
+                found.due[key] = placed.due.model_copy(update={"mark": runs_for})
             if placed.due.label == RELEASE:
                 aside.setdefault(RELEASED, []).append(key)
         if placed.waiting is not None:

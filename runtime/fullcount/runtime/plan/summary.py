@@ -25,6 +25,7 @@ from fullcount.runtime.plan.document import (
     ExpectationDoc,
     FloorDoc,
     KeptGroup,
+    PatternDoc,
     PlanDocument,
     PlanRow,
     ProtectionDoc,
@@ -108,6 +109,14 @@ class ExpectationLine:
 
 
 @dataclass(frozen=True, slots=True)
+class PatternLine:
+    """What a pattern matched, and what it nearly matched, with some of the values; None: nothing."""
+
+    matched: str
+    nearly: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class FloorLine:
     """A floor and its groups: the name of each, its size, how many would go, how many stay only because of it."""
 
@@ -161,6 +170,7 @@ class Summary:
     parameters: tuple[tuple[str, str], ...]
     columns: tuple[str, ...]
     rows: tuple[RowLine, ...]
+    patterns: tuple[PatternLine, ...]
     near: tuple[str, ...]
     closest: str | None
     act: tuple[tuple[str, str], ...]
@@ -205,6 +215,7 @@ def summarise(doc: PlanDocument, status: ReviewStatus, rows: int | None = None) 
         parameters=tuple((plain(name), plain(fmt.parameter(value))) for name, value in sorted(doc.parameters.items())),
         columns=(*(("step", "clock") if doc.steps is not None else ()), *(_heading(label) for label in labels)),
         rows=tuple(_row_line(row, labels, graduated=doc.steps is not None) for row in doc.rows[:rows]),
+        patterns=tuple(map(pattern_line, doc.patterns)),
         near=tuple(
             f"{plain(item.change)} -> {fmt.count(item.candidates)}"
             for item in doc.sensitivity
@@ -472,6 +483,19 @@ def _protection(doc: ProtectionDoc) -> ProtectionLine:
 def _expectation(doc: ExpectationDoc) -> ExpectationLine:
     found = "and there is none" if doc.found == 0 else f"not needed: there are {fmt.count(doc.found)}"
     return ExpectationLine(plain(doc.clause.removeprefix("expect ")), one_line(doc.because), found)
+
+
+def pattern_line(doc: PatternDoc) -> PatternLine:
+    """Return what a pattern matched and nearly matched, in words."""
+    matched = (
+        f"`{plain(doc.written)}` matches {fmt.count(doc.matched)} of {fmt.count(doc.values)} {plain(doc.inventory)}"
+    )
+    if doc.nearly == 0:
+        return PatternLine(matched, None)
+    named = ", ".join(f'"{plain(each.value, VALUE_WIDTH)}" ({plain(each.because)})' for each in doc.near)
+    more = "" if doc.nearly == len(doc.near) else f", and {fmt.count(doc.nearly - len(doc.near))} more"
+    verb = "matches" if doc.nearly == 1 else "match"
+    return PatternLine(matched, f"{fmt.count(doc.nearly)} nearly {verb}: {named}{more}")
 
 
 def _floor(doc: FloorDoc) -> FloorLine:

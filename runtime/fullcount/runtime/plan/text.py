@@ -17,7 +17,7 @@ from fullcount.runtime.plan.document import PlanDocument
 from fullcount.runtime.plan.layout import BLANK, FAINT, Flow, Rows, flow, labelled, stacked, verdict_line
 from fullcount.runtime.plan.lists import in_words
 from fullcount.runtime.plan.review import ReviewStatus
-from fullcount.runtime.plan.summary import KEY_WIDTH, RowLine, Summary, summarise
+from fullcount.runtime.plan.summary import KEY_WIDTH, PatternLine, RowLine, Summary, summarise
 from fullcount.runtime.plan.summary import Group as Reasons
 from fullcount.runtime.text import plain, shorten
 
@@ -143,6 +143,15 @@ def _why(said: Summary) -> Iterator[tuple[str, RenderableType]]:
     yield "why these", Text(said.rule)
     if len(said.parameters) > 0:
         yield "with", Text(", ".join(f"{name} = {value}" for name, value in said.parameters))
+    yield from pattern_lines(said.patterns)
+
+
+def pattern_lines(patterns: Sequence[PatternLine]) -> Iterator[tuple[str, RenderableType]]:
+    """Yield what each pattern of the rule matched, and under it what it nearly matched."""
+    for each in patterns:
+        yield "pattern", Text(each.matched)
+        if each.nearly is not None:
+            yield "", Text(each.nearly, style="yellow")
 
 
 def _rows(said: Summary) -> RenderableType:

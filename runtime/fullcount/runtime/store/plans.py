@@ -77,7 +77,7 @@ def save(tx: Transaction, document: PlanDocument) -> StoredPlan:
             update(tables.Plan).where(tables.Plan.plan_id.in_(older)).values(superseded_by=document.plan_id)
         )
     keys = [
-        {"plan_id": document.plan_id, "object_key": canonical_text(row.key)} | steps.listed(row.step, row.incarnation)
+        {"plan_id": document.plan_id, "object_key": canonical_text(row.key)} | steps.listed(row)
         for row in document.rows
     ]
     if keys:

@@ -17,7 +17,7 @@ from fullcount.compiler.program import RELEASE
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.journal.entry import canonical_text, parse_canonical
 from fullcount.runtime.journal.payloads import StepBegan, StepEnded, StepMoved, StepsMoved, StepsSeen
-from fullcount.runtime.plan.document import PlanDocument, StepDoc
+from fullcount.runtime.plan.document import PlanDocument, PlanRow
 from fullcount.runtime.store import tables
 from fullcount.runtime.store.instants import from_micros, said, to_micros
 from fullcount.runtime.store.transaction import Transaction
@@ -30,13 +30,14 @@ GONE: Final = "gone"
 TAKEN_BACK: Final = "taken back"
 
 
-def listed(step: StepDoc | None, incarnation: str | None) -> dict[str, Any]:
+def listed(row: PlanRow) -> dict[str, Any]:
     """Return the columns of a plan's object that say which step is due; nothing where the act has no steps."""
+    step = row.step
     if step is None:
         return {}
     return {
         "step": step.label,
-        "incarnation": incarnation,
+        "incarnation": row.incarnation if step.mark is None else step.mark,
         "before_step": step.before,
         "since_at": None if step.since is None else to_micros(step.since),
         "due_at": None if step.due is None else to_micros(step.due),

@@ -85,8 +85,14 @@ class TrialSource:
         return self._world.count((self._name, resource.name))
 
     async def perform(self, call: ActCall) -> ActResult:
-        """See `SourceActor.perform`. An update sets the fields that are called like its parameters."""
+        """See `SourceActor.perform`. An update sets the fields that are called like its parameters.
+
+        What makes something new of which the source gives the key leaves the world as it is.
+        """
         if call.idempotency_key in self._performed:
+            return self._performed[call.idempotency_key]
+        if len(call.key) == 0:
+            self._performed[call.idempotency_key] = ActResult(Outcome.DONE)
             return self._performed[call.idempotency_key]
         place = (self._name, call.resource.name)
         there = self._world.objects.setdefault(place, {})

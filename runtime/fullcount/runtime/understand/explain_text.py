@@ -147,6 +147,8 @@ def _tree(node: Node, depth: int, decides: bool = True) -> Iterator[str]:
             yield wrapped(lead, plain(phrase(node.expr)))
             if len(test.facts) > 0 and not isinstance(test.expr, ir.Some):
                 yield wrapped(under, _values(test.facts))
+            for why in test.near:
+                yield wrapped(under, why)
             for look in test.looks:
                 yield from _look(look, under, rows=decides)
 
@@ -290,6 +292,7 @@ def _node(node: Node) -> dict[str, Any]:
         "truth": node.truth,
         "facts": [_fact(fact) for fact in node.facts],
         "looks": [_look_json(look) for look in node.looks],
+        "near": list(node.near),
         "parts": [_node(part) for part in node.parts],
     }
 

@@ -22,10 +22,11 @@ from fullcount.runtime.plan.assumed import count_assumed, findings
 from fullcount.runtime.plan.build import read_inventories
 from fullcount.runtime.plan.caps import caps_for
 from fullcount.runtime.plan.cells import instant, to_json
-from fullcount.runtime.plan.document import Caps, KeptGroup, Sums, UndecidedRow
+from fullcount.runtime.plan.document import Caps, KeptGroup, PatternDoc, Sums, UndecidedRow
 from fullcount.runtime.plan.errors import PlanError, SumsError
 from fullcount.runtime.plan.evaluate import Candidate, Evaluation
 from fullcount.runtime.plan.exempt import exemptions_of, unused_notes
+from fullcount.runtime.plan.patterns import count_patterns
 from fullcount.runtime.understand.explain import Lists
 from fullcount.runtime.understand.fit import fitted
 from fullcount.runtime.understand.held import Held
@@ -58,6 +59,7 @@ class Selection:
     incomplete: tuple[str, ...]
     """The inventories that were not read to their end: over these nothing is concluded from absence."""
     notes: tuple[str, ...]
+    patterns: tuple[PatternDoc, ...] = ()
 
     @property
     def inventory(self) -> program.Inventory:
@@ -93,6 +95,7 @@ def select(
             for group in evaluation.kept()
         )
         assumed = count_assumed(connection, fit, proposal, relations, bindings)
+        patterns = count_patterns(connection, fit, proposal, relations, bindings)
         refused = tuple(f"a plan would be refused: {each.message}" for each in findings(assumed, "", {}))
         notes = (*refused, *exempt.notes, *unused_notes(evaluation.unused()), *_other_values(held, workflow, params))
     sums = Sums(
@@ -121,6 +124,7 @@ def select(
         kept=kept,
         incomplete=tuple(name for name, relation in relations.items() if not relation.complete),
         notes=notes,
+        patterns=patterns,
     )
 
 

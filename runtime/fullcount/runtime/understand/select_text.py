@@ -11,7 +11,8 @@ from rich.text import Text
 from fullcount.runtime import format as fmt
 from fullcount.runtime.plan.cells import to_json
 from fullcount.runtime.plan.layout import BLANK, FAINT, Flow, Rows, labelled, stacked, verdict_line
-from fullcount.runtime.plan.summary import Tone
+from fullcount.runtime.plan.summary import Tone, pattern_line
+from fullcount.runtime.plan.text import pattern_lines
 from fullcount.runtime.text import one_line, plain
 from fullcount.runtime.understand.compare import Comparison, Moved
 from fullcount.runtime.understand.edit import Answer
@@ -59,6 +60,7 @@ def _facts(found: Selection) -> Iterator[tuple[str, RenderableType]]:
     yield "rule", Text(one_line(found.proposal.where_text))
     if len(found.params) > 0:
         yield "with", Text(", ".join(f"{plain(n)} = {plain(str(v))}" for n, v in _params(found).items()))
+    yield from pattern_lines(tuple(map(pattern_line, found.patterns)))
     if found.caps.exceeded:
         allowed = fmt.count(found.caps.effective)
         yield "caps", Text(f"OVER: at most {allowed} are allowed, a plan could not be approved", style="bold red")
@@ -185,6 +187,7 @@ def selection_json(found: Selection) -> dict[str, Any]:
         "undecided": [row.model_dump(mode="json") for row in found.undecided],
         "kept": [group.model_dump(mode="json") for group in found.kept],
         "incomplete": list(found.incomplete),
+        "patterns": [each.model_dump(mode="json") for each in found.patterns],
         "notes": list(found.notes),
     }
 

@@ -16,6 +16,7 @@ from fullcount.compiler.lower.closure import compile_hints, compile_truth, compi
 from fullcount.compiler.lower.world import Bindings, Equal, World
 from fullcount.compiler.types import Type
 from fullcount.compiler.values import Cell, Row, Truth, Value
+from fullcount.runtime.plan.patterns import PATTERNS, how_near
 from fullcount.runtime.plan.phrase import phrase
 
 KEPT_ROWS = 4
@@ -88,7 +89,10 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """One part of a rule for one object. A junction has `parts`, a test `facts` and `looks`; `env` is what it saw."""
+    """One part of a rule for one object. A junction has `parts`, a test `facts` and `looks`; `env` is what it saw.
+
+    `near`: why a pattern of the test does not match a value that it nearly matches.
+    """
 
     expr: ir.Expr
     truth: Truth
@@ -96,6 +100,7 @@ class Node:
     parts: tuple[Node, ...] = ()
     facts: tuple[Fact, ...] = ()
     looks: tuple[Look, ...] = ()
+    near: tuple[str, ...] = ()
 
 
 def trace(expr: ir.Expr, env: Mapping[str, Row], around: Surroundings) -> Node:
@@ -113,7 +118,8 @@ def trace(expr: ir.Expr, env: Mapping[str, Row], around: Surroundings) -> Node:
         case _:
             truth = compile_truth(expr, around.bindings)(env, around.world)
             looks = tuple(_look(use, env, around) for use in outermost_uses(expr))
-            return Node(expr, truth, env, (), tuple(_facts(expr, env, around)), looks)
+            near = tuple(_near(expr, env, around))
+            return Node(expr, truth, env, (), tuple(_facts(expr, env, around)), looks, near)
 
 
 def junction(answers: Sequence[Truth], *, decisive: bool) -> Truth:
@@ -148,6 +154,24 @@ def _facts(test: ir.Expr, env: Mapping[str, Row], around: Surroundings) -> Itera
         if what not in said:
             said.add(what)
             yield Fact(what, compile_value(expr, around.bindings)(env, around.world), expr.type)
+
+
+def _near(test: ir.Expr, env: Mapping[str, Row], around: Surroundings) -> Iterator[str]:
+    """Yield how the object's values nearly match the patterns of a test; items of lists are left alone."""
+    for call in _patterns(test):
+        text = compile_value(call.arguments[0], around.bindings)(env, around.world).value
+        why = how_near(call, text) if isinstance(text, str) else None
+        if why is not None:
+            yield f"nearly matches: {why}"
+
+
+def _patterns(expr: ir.Expr) -> Iterator[ir.Call]:
+    if isinstance(expr, ir.Some | ir.Aggregate | ir.AnyItem):
+        return
+    if isinstance(expr, ir.Call) and expr.function in PATTERNS:
+        yield expr
+    for part in ir.children(expr):
+        yield from _patterns(part)
 
 
 def _sides(test: ir.Expr) -> Iterator[ir.Expr]:

@@ -15,24 +15,24 @@ from fullcount.runtime.workspace.secrets import Secret
 
 HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 """The names of this host."""
-_Address = Annotated[str, StringConstraints(pattern=r"^[^\s@<>,;\"]+@[^\s@<>,;\"]+$", max_length=254)]
+ADDRESS = r"^[^\s@<>,;\"]+@[^\s@<>,;\"]+$"
+"""One mail address, and never a list of them."""
+_Address = Annotated[str, StringConstraints(pattern=ADDRESS, max_length=254)]
 _Host = Annotated[str, StringConstraints(pattern=r"^[^\s/@]+$")]
 _Seconds = Annotated[float, Field(gt=0, le=60)]
 
 
-class MailConfig(BaseModel):
+class SmtpConfig(BaseModel):
     """Mail by SMTP. `security`: `starttls` (the default), `tls` from the first byte, or `none`, on this host alone."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
 
-    way: Literal["mail"]
     host: _Host
     port: Annotated[int, Field(ge=1, le=65535)] = 587
     security: Literal["starttls", "tls", "none"] = "starttls"
     user: str | None = None
     password: Secret | None = None
     sender: _Address = Field(alias="from")
-    to: Annotated[list[_Address], Field(min_length=1)]
     timeout: _Seconds = 10.0
 
     @model_validator(mode="after")
@@ -46,7 +46,14 @@ class MailConfig(BaseModel):
         return self
 
 
-class WebhookConfig(BaseModel):
+class MailConfig(SmtpConfig):
+    """A notifier by mail: always the same people."""
+
+    way: Literal["mail"]
+    to: Annotated[list[_Address], Field(min_length=1)]
+
+
+class HookConfig(BaseModel):
     """A POST of JSON. `url` is text, or a secret by reference where the address itself is one.
 
     With `secret` the body is signed: `X-Fullcount-Signature: sha256=…`, HMAC-SHA256 over the body.
@@ -54,7 +61,6 @@ class WebhookConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    way: Literal["webhook"]
     url: str | Secret
     secret: Secret | None = None
     timeout: _Seconds = 10.0
@@ -76,6 +82,12 @@ class WebhookConfig(BaseModel):
         except SettingError as error:
             raise WorkspaceError("FC607", f"the address of the webhook: {error.message}", help=error.help) from None
         return text
+
+
+class WebhookConfig(HookConfig):
+    """A notifier by webhook."""
+
+    way: Literal["webhook"]
 
 
 def _check(text: str) -> None:

@@ -1,13 +1,14 @@
 """The workspace's protections: `protect.fcw` and every `.fcw` file in the folder `protect`, read anew at each call.
 
 A file that can't be read, or that is named so that nobody would read it, is an error and never no protection: one that
-is silently lost is a deletion. What stood in the files the last time is compiled again only if a byte of it changed.
+is silently lost is a deletion. What stood in the files the last time, and in what they import, is compiled again only
+if a byte of it changed.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -19,11 +20,15 @@ from fullcount.runtime.workspace.errors import WorkspaceError
 
 if TYPE_CHECKING:
     from fullcount.compiler.catalog import Catalog
+    from fullcount.compiler.imports import Loader, NotLoaded
     from fullcount.compiler.protections import Protections
 
 FILE: Final = "protect.fcw"
 FOLDER: Final = "protect"
 SUFFIX: Final = ".fcw"
+
+Imported = dict[tuple[str, str], "Source | NotLoaded"]
+"""What was found behind each import: by the importing file and the path as it is written there."""
 
 
 class ProtectionsError(FullcountError):
@@ -45,6 +50,7 @@ class ProtectionFiles:
         self._catalog = catalog
         self._content_of = content_of
         self._read: tuple[Source, ...] | None = None
+        self._imported: Imported = {}
         self._checked: Protections | None = None
 
     def paths(self) -> tuple[Path, ...]:
@@ -68,9 +74,23 @@ class ProtectionFiles:
         read = tuple(self._source(path) for path in self.paths())
         if instead is not None:
             read = tuple(instead if source.name == instead.name else source for source in read)
-        if self._checked is None or read != self._read:
-            self._read, self._checked = read, _checked(read, self._catalog)
+        if self._checked is None or read != self._read or self._imports_changed():
+            loader = self._loader(read)
+            self._read, self._checked = read, _checked(read, self._catalog, loader)
+            self._imported = loader.found
         return self._checked
+
+    def _loader(self, files: Iterable[Source]) -> _Recorder:
+        from fullcount.runtime.workflow_files import ImportedFiles
+
+        first = (Path(source.name) for source in files)
+        return _Recorder(ImportedFiles(self._root, *first, base=self._seen_from, read=self._content_of))
+
+    def _imports_changed(self) -> bool:
+        if len(self._imported) == 0 or self._read is None:
+            return False
+        loader = self._loader(self._read)
+        return any(loader(*asked) != found for asked, found in self._imported.items())
 
     def relied_on(self) -> Protections:
         """Return what stands in the files now. Raises `ProtectionsError` FC615 if anything is wrong with it."""
@@ -97,8 +117,22 @@ class ProtectionFiles:
             raise WorkspaceError("FC614", message, help="save the file as UTF-8") from error
 
 
-def _checked(sources: tuple[Source, ...], catalog: Catalog) -> Protections:
-    from fullcount.compiler.protections import check_protections
+class _Recorder:
+    """Reads what the protections import, and remembers what it found."""
+
+    def __init__(self, loader: Loader) -> None:
+        self.found: Imported = {}
+        self._loader = loader
+
+    def __call__(self, importing: str, path: str) -> Source | NotLoaded:
+        """See `Loader`."""
+        loaded = self._loader(importing, path)
+        self.found[importing, path] = loaded
+        return loaded
+
+
+def _checked(sources: tuple[Source, ...], catalog: Catalog, loader: Loader) -> Protections:
+    from fullcount.compiler.protections import check_protections, shared_names
     from fullcount.dsl.parser import parse
 
     sink = Diagnostics()
@@ -109,7 +143,10 @@ def _checked(sources: tuple[Source, ...], catalog: Catalog) -> Protections:
             sink.add(finding)
         if file is not None:
             files.append((file, source))
-    return replace(check_protections(files, catalog, sink), sources={source.name: source for source in sources})
+    shared = {source.name: shared_names(source, file, loader, catalog, sink) for file, source in files}
+    made = check_protections(files, catalog, sink, shared)
+    texts = {source.name: source for source in sources}
+    return replace(made, sources={**made.sources, **texts}, files=frozenset(texts))
 
 
 def _in_folder(folder: Path) -> Iterator[Path]:

@@ -98,6 +98,8 @@ class HttpActor:
 
     async def took_effect(self, call: ActCall) -> bool | None:
         """See `SourceActor.took_effect`. Raises `SourceError` when the source can't be asked."""
+        if len(call.key) == 0:
+            return None  # what was made has a key that only the lost answer told
         settings = self._config.resources[call.resource.name]
         wanted = {
             name: value
@@ -123,7 +125,9 @@ class HttpActor:
 def _request(call: ActCall, settings: HttpResource, operation: HttpOperation) -> Request:
     """Return the request of a call. Raises `NoValueError`."""
     resource = call.resource
-    known: dict[str, tuple[Value | None, Type]] = dict(key_known(resource, call.key))
+    known: dict[str, tuple[Value | None, Type]] = {}
+    if len(call.key) > 0:
+        known |= key_known(resource, call.key)
     for name, parameter in resource.operations[call.operation].parameters.items():
         if parameter.key is None:
             known[name] = (call.arguments.get(name), parameter.type.type)

@@ -236,7 +236,7 @@ class HttpResource(_Setting):
             unknown = min(places - known)
             msg = f"`operations.{name}` names `{unknown}`, which is no key field, parameter or `$field`"
             raise SettingError(msg, help=did_you_mean(unknown, known))
-        if not any(place in self.key for place in places):
+        if operation.effect is not Effect.CREATE and not any(place in self.key for place in places):
             msg = f"`operations.{name}` does not say on which object it acts: it has no place for the key"
             raise SettingError(msg, help=f"as `{{{self.key[0]}}}`")
         unused = set(operation.parameters) - places

@@ -8,7 +8,7 @@ from pydantic import BaseModel
 
 from fullcount.compiler.catalog import Effect, Operation, Parameter, Resource, Visibility
 from fullcount.runtime.connectors.base import SourceActor, SourceReader
-from fullcount.runtime.connectors.http.config import HttpConfig, HttpOperation, HttpResource
+from fullcount.runtime.connectors.http.config import HttpConfig, HttpOperation, HttpResource, places_of
 from fullcount.runtime.connectors.http.forms import Dialect
 from fullcount.runtime.connectors.http.speaking import declared_consistency, fingerprint, spoken
 
@@ -81,7 +81,11 @@ def _resource(source: str, name: str, dialect: Dialect, settings: HttpResource) 
 
 
 def _operation(name: str, resource: HttpResource, settings: HttpOperation) -> Operation:
-    parameters = {field: Parameter(resource.fields[field].type, key=field) for field in resource.key}
+    keys = resource.key
+    if settings.effect is Effect.CREATE:
+        places = {*places_of(settings.path), *places_of(settings.body)}
+        keys = [field for field in keys if field in places]  # without any, the source gives what is new its key
+    parameters = {field: Parameter(resource.fields[field].type, key=field) for field in keys}
     parameters |= {parameter: Parameter(type_) for parameter, type_ in settings.parameters.items()}
     undone = any(name in other.undoes for other in resource.operations.values())
     reversible = settings.reversible

@@ -1,0 +1,116 @@
+"""Lint: warnings about workflows that mean what they say and may not say what is meant.
+
+Their rules stand in `fullcount.compiler.lint`, one in each file. FC260 to FC269 are about conditions, FC560 to FC569
+about how much may happen, and when.
+"""
+
+from __future__ import annotations
+
+from fullcount.dsl.codes.examples import TIDY, ruled, tidy
+from fullcount.dsl.codes.model import Code
+from fullcount.dsl.diagnostics import Severity
+
+_LIMIT = "limit 50, 5%"
+_AGE = ("(a.last_login else a.created)", "a.created")
+_UNDO = " {\n    undo directory.update(id: a.id, locked: false)\n  }"
+
+
+def _scheduled(schedule: str) -> str:
+    return tidy(("  inventory accounts", f"  schedule {schedule}\n\n  inventory accounts"))
+
+
+CODES: tuple[Code, ...] = (
+    Code(
+        id="FC260",
+        title="the same condition twice",
+        severity=Severity.WARNING,
+        explanation=(
+            "Two parts of one `and` or `or` say the same, so one of them changes nothing. One of the two was probably "
+            "copied and meant to be something else."
+        ),
+        wrong=ruled('a.owner is absent and a.team == "ops" and a.owner is absent'),
+        right=ruled('a.owner is absent and a.team == "ops"'),
+    ),
+    Code(
+        id="FC261",
+        title="two conditions that make each other void",
+        severity=Severity.WARNING,
+        explanation=(
+            "Of two parts of an `and` never both are true, so it selects nothing; or of two parts of an `or` always "
+            'one is true, so it rules nothing out. `a.team != "ops" or a.team != "core"` is true of every team.\n\n'
+            "Join the two by the other word, or correct one of them."
+        ),
+        wrong=ruled('a.team != "ops" or a.team != "core"'),
+        right=ruled('a.team != "ops" and a.team != "core"'),
+    ),
+    Code(
+        id="FC262",
+        title="a comparison that changes nothing",
+        severity=Severity.WARNING,
+        explanation=(
+            "Another comparison beside it is stricter (in an `and`) or wider (in an `or`), so this one decides "
+            "nothing. Whoever reads it believes that it holds something back: of two borders for one value, only one "
+            "counts."
+        ),
+        wrong=ruled("a.created < now - 30d and a.created < now - 90d"),
+        right=ruled("a.created < now - 90d"),
+    ),
+    Code(
+        id="FC263",
+        title="a pattern that is a plain text",
+        severity=Severity.WARNING,
+        explanation=(
+            "A pattern matches a value from its beginning to its end. One without any sign of a pattern in it is an "
+            "equality in disguise, and was probably meant to find the text anywhere in the value.\n\n"
+            "Write `==`, `contains`, or the pattern that is meant: `svc-.*`."
+        ),
+        wrong=ruled('matches(a.team, "ops")'),
+        right=ruled('matches(a.team, "ops-.*")'),
+    ),
+    Code(
+        id="FC264",
+        title="an exemption of nothing",
+        severity=Severity.WARNING,
+        explanation=(
+            "The condition of `except when` is false for every object that the rule selects, so it keeps nothing. That "
+            "looks like a safety and is none: perhaps the rule has changed since it was written."
+        ),
+        wrong=tidy((_LIMIT, "except when a.created > now - 30d\n    limit 50, 5%"), _AGE),
+        right=tidy((_LIMIT, "except when a.created < now - 900d\n    limit 50, 5%"), _AGE),
+    ),
+    Code(
+        id="FC560",
+        title="a large limit that is no part of the inventory",
+        severity=Severity.WARNING,
+        explanation=(
+            "A limit in the hundreds says little about how large a part of the inventory may go: where it suits the "
+            "busiest night, it may be everything that a smaller inventory has. With a percentage beside it the "
+            "stricter of both holds."
+        ),
+        wrong=tidy((_LIMIT, "limit 2000")),
+        right=tidy((_LIMIT, "limit 2000, 5%")),
+    ),
+    Code(
+        id="FC561",
+        title="an act that could be taken back",
+        severity=Severity.WARNING,
+        explanation=(
+            "The source has an operation that takes this one back, and the act does not say how, so `fullcount undo` "
+            "would have nothing to go by on the one night it is needed. Add an `undo`."
+        ),
+        wrong=tidy((_UNDO, "")),
+        right=TIDY,
+    ),
+    Code(
+        id="FC562",
+        title="a schedule that skips what it misses",
+        severity=Severity.WARNING,
+        explanation=(
+            "The schedule runs once a day or less, and a run that is missed (a restart, a full disk, a night of "
+            "maintenance) is skipped until the next one. Say within which time it may still be made up for: `catch up "
+            "within 4h`. If skipping does no harm, allow the warning with that reason."
+        ),
+        wrong=_scheduled('cron "0 2 * * *" timezone "Europe/Berlin"'),
+        right=_scheduled('cron "0 2 * * *" timezone "Europe/Berlin" catch up within 4h'),
+    ),
+)
