@@ -104,7 +104,7 @@ def compile_source(
 
     # protections: what no workflow may take
     if protections is None:
-        names = Shared(library, files.sources, lists)
+        names = Shared(library, files.sources)
         protections = check_protections(files.pairs(), catalog, sink, dict.fromkeys(files.sources, names))
     else:
         for imported, at in files.pairs():

@@ -37,11 +37,10 @@ from fullcount.dsl.source import Source
 
 @dataclass(frozen=True, slots=True)
 class Shared:
-    """The names and list files that the protections of a file may use, and the texts in which they stand."""
+    """The names that the protections of a file may use, and the texts in which they stand."""
 
     library: Library
     sources: Mapping[str, Source]
-    lists: Mapping[tuple[str, str], Source]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +70,12 @@ def shared_names(source: Source, file: tree.File, loader: Loader, catalog: Catal
     """Read what the protections of a file may use: its definitions, and those of what it imports."""
     files = gather(source, file, loader, sink)
     library = read_library(files, catalog, sink)
-    lists = gather_lists(files, loader, sink)
-    check_definitions(library, catalog, files.sources, lists, sink)
+    # a definition may look into a list file, and is no use to a protection then (FC161)
+    check_definitions(library, catalog, files.sources, gather_lists(files, loader, sink), sink)
     for imported, at in files.pairs():
         if at.name != source.name:
             refuse_strays(imported, sink)
-    return Shared(library, files.sources, lists)
+    return Shared(library, files.sources)
 
 
 def check_protections(
@@ -168,7 +167,7 @@ def _condition(declared: Declared, inventory: str, sink: Diagnostics) -> ir.Expr
     row = decl.row.text
     bound = BoundInventory(named, declared.resource, declared.fields, frozenset())
     names = Names(None, StaticCatalog({}), shared.library)
-    checker = Checker(Context(names, declared.source, sink, shared.sources, shared.lists))
+    checker = Checker(Context(names, declared.source, sink, shared.sources))
     if isinstance(decl.where, tree.All):
         return ir.Const(True, ir.TRUE.type, span=decl.where.span)
     # what is not proven false protects: the condition stands as if negated
