@@ -115,6 +115,29 @@ def test_count_claim_names_what_it_agrees_with():
 
 
 @pytest.mark.parametrize(
+    ("across", "expected"),
+    [
+        ('region in ["a", "b"]', '[PartitionDecl(name=region, values=["a", "b"], listed=None)]'),
+        ("account in b.id", "[PartitionDecl(name=account, values=None, listed=b.id)]"),
+        ("x in [], y in b.id", "[PartitionDecl(name=x, values=[], listed=None), PartitionDecl(name=y, "),
+    ],
+)
+def test_parts_are_read_as(across: str, expected: str):
+    """Values that are written out, or a field of another inventory."""
+    (built,) = workflow(f"inventory i from s.r across {across} {{ key id fields {{ id: text }} }}").inventories
+    assert expected in shape(built.across)
+
+
+@pytest.mark.parametrize(
+    "across", ["", "region", "region == 1", "region in", 'region in "a"', 'in ["a"]', 'a in ["b"] across c in ["d"]']
+)
+def test_parts_in_any_other_form_are_refused(across: str):
+    """A part that can't be read would not be read."""
+    found = codes(f"workflow w {{ inventory i from s.r across {across} {{ key id }} }}")
+    assert len(found) > 0
+
+
+@pytest.mark.parametrize(
     ("clause", "expected"),
     [
         ("limit 0", "LimitDecl(count=0, percent=None)"),
@@ -125,6 +148,19 @@ def test_count_claim_names_what_it_agrees_with():
         (
             "keep at least 3 per a.x newest by a.y else a.z",
             "KeepDecl(count=3, per=a.x, order='newest', by=(else a.y a.z))",
+        ),
+        ("bounded limit 5", "bounded=BoundedDecl()"),
+        (
+            "pick oldest 10 per a.x by a.y limit 5",
+            "PickDecl(count=10, percent=None, at_most=None, order='oldest', per=a.x, by=a.y, seed=None)",
+        ),
+        (
+            'pick 2.5% at random seed "q4", at most 15 per a.x',
+            "PickDecl(count=None, percent=2.5, at_most=15, order='random', per=a.x, by=None, seed='q4')",
+        ),
+        (
+            'pick 10 at random seed "q4" pick newest 2 by a.y',
+            "PickDecl(count=10, percent=None, at_most=None, order='random', per=None, by=None, seed='q4'), PickDecl(",
         ),
         ("keep at least 1 oldest by a.y show a.x", "KeepDecl(count=1, per=None, order='oldest', by=a.y)"),
         ("keep at least 1 newest by a.y keep at least 2 per a.x oldest by a.y", "KeepDecl(count=2, per=a.x, "),
@@ -144,6 +180,14 @@ def test_clause_of_a_proposal_is_read_as(clause: str, expected: str):
             "QuorumDecl(count=1, role='b', not_by_author=False)]",
         ),
         ('expires after 3d, 1 of role "a"', f"expires={3 * DAY}"),
+        (
+            'automatically when reversible and count <= 5, otherwise 1 of role "a"',
+            "automatic=AutomaticDecl(count=5, percent=None, reversible=True)",
+        ),
+        (
+            'automatically when percent <= 0.5%, otherwise 1 of role "a", 1 of role "b"',
+            "automatic=AutomaticDecl(count=None, percent=0.5, reversible=False)",
+        ),
     ],
 )
 def test_approval_is_read_as(rules: str, expected: str):
@@ -342,8 +386,13 @@ def test_type_that_is_no_record_has_no_fields():
         (PROPOSE.format("limit 5d"), "a whole number or a percentage"),
         (PROPOSE.format("limit 5.5"), "a whole number or a percentage"),
         (PROPOSE.format("keep at least 5% newest by a.x"), "a whole number"),
+        (PROPOSE.format("pick oldest 5% by a.x"), "a whole number"),
+        (PROPOSE.format('pick 5d at random seed "x"'), "a whole number"),
+        (PROPOSE.format('pick 5% at random seed "x", at most 5%'), "a whole number"),
         (PROPOSE.format("keep at least 5d newest by a.x"), "a whole number"),
         (APPROVE.format('5% of role "r"'), "a whole number"),
+        (APPROVE.format('automatically when count <= 5%, otherwise 1 of role "r"'), "a whole number"),
+        (APPROVE.format('automatically when percent <= 5, otherwise 1 of role "r"'), "a percentage"),
         (APPROVE.format('1 of role "r", expires after 3'), "a duration"),
         (ACT.format("rate 5% per second"), "a whole number"),
         (ACT.format("concurrency 4s"), "a whole number"),
@@ -359,6 +408,28 @@ def test_amount_of_the_wrong_kind_is_refused(text: str, wanted: str):
     (found,) = findings(_in_workflow(text))
     assert found.code == "FC022"
     assert wanted in found.message
+
+
+@pytest.mark.parametrize(
+    ("rules", "code"),
+    [
+        ('automatically when reversible, 1 of role "a"', "FC026"),
+        ('otherwise 1 of role "a"', "FC026"),
+        ('1 of role "a", automatically when reversible', "FC026"),
+        ('automatically when reversible, otherwise 1 of role "a", otherwise 1 of role "b"', "FC026"),
+        ("automatically when reversible", "FC004"),
+        ('automatically when reversible and reversible, otherwise 1 of role "a"', "FC003"),
+        ('automatically when count <= 5 and count <= 6, otherwise 1 of role "a"', "FC003"),
+        ('automatically when count < 5, otherwise 1 of role "a"', "FC001"),
+        ('automatically when count <= 5 or reversible, otherwise 1 of role "a"', "FC001"),
+        ('automatically when not reversible, otherwise 1 of role "a"', "FC001"),
+        ('automatically, otherwise 1 of role "a"', "FC001"),
+        ('automatically when reversible, otherwise 1 of role "a", automatically when count <= 5', "FC003"),
+    ],
+)
+def test_automatic_approval_in_any_other_form_is_refused(rules: str, code: str):
+    """Who is asked otherwise is said, once and right behind the conditions, and these are the few that there are."""
+    assert code in codes(_in_workflow(APPROVE.format(rules)))
 
 
 # ---------------------------------------------------------------------------------------------- unknown

@@ -23,13 +23,15 @@ workflow w {
   describe "d" owner "o"
   schedule cron "0 2 * * *" timezone "UTC" catch up within 4h
   param idle: duration = 90d
-  inventory i from s.r { key id normalized by lower incarnation inc fields { id: text } scope x == 1 deadline 5m
-                         expect id == 1 }
+  inventory i from s.r across region in ["a", "b"], account in j.id {
+    key id normalized by lower incarnation inc fields { id: text } scope x == 1 deadline 5m expect id == 1 }
   verify i { complete, fresh within 1h, snapshot pinned, visibility all, rows at least 1, change at most 5%,
              count agrees with s.h }
   verify j { snapshot interval }
   propose p from i as a {
-    where not a.x and a.y in [1] or a.z is present or a.z is absent or a.z is known or a.q else a.r
+    bounded
+    where not a.x and a.y in [1]
+      and a.y in file "x.csv" column "y" may be empty or a.z is present or a.z is absent or a.z is known or a.q else a.r
       or some j as b where (b.x) or no j as b where (b.x) or count j as b where (b.x) > 1
       or min j as b where (b.x) of b.y > 1 or max j as b where (b.x) of b.y > 1 or sum j as b where (b.x) of b.y > 1
       or avg j as b where (b.x) of b.y needs 12 > 1
@@ -39,10 +41,13 @@ workflow w {
     expect no j as b where (b.x) because "c"
     keep at least 3 per a.x newest by a.y
     keep at least 3 oldest by a.y
+    pick newest 3 per a.x by a.y
+    pick 5% at random seed "q4", at most 15 per a.x
     limit 5
     show a.x
   }
   approve p { 2 of role "r" not by author, expires after 3d }
+  approve q { automatically when count <= 5 and percent <= 1% and reversible, otherwise 1 of role "r" }
   act p with s.op(id: a.id) { undo s.op(id: a.id) rate 1 per second concurrency 1 stop after 3 failures
     canary 5 then wait 15m
     window "a" timezone "UTC" }

@@ -20,7 +20,7 @@ from tests.support.profiles import examples
 
 from fullcount.compiler import program
 from fullcount.compiler.values import FieldState
-from fullcount.runtime.plan.graduated import LET_GO, PROTECTED, Clock, place
+from fullcount.runtime.plan.graduated import LET_GO, PROTECTED, UNREAD, Clock, place
 
 START = datetime(2026, 11, 30, tzinfo=UTC)
 DAY = 86_400_000_000
@@ -42,7 +42,7 @@ acts = st.builds(
     st.lists(st.integers(1, 9), max_size=3),
     st.booleans(),
 )
-UNKNOWN = ("undecided", "perhaps protected", "perhaps excepted", "perhaps floor")
+UNKNOWN = ("undecided", "perhaps protected", "perhaps excepted", "perhaps floor", UNREAD)
 verdicts = st.sampled_from(["candidate"] * 6 + [*sorted(LET_GO), PROTECTED, "outside", *UNKNOWN])
 
 

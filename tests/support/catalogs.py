@@ -262,8 +262,76 @@ MESSAGES = Resource(
     },
 )
 
+REGION = _always(TEXT)
+
+FLEET_VOLUMES = Resource(
+    source="fleet",
+    name="volumes",
+    fields={
+        "region": REGION,
+        "id": _always(TEXT),
+        "owner": _maybe(TEXT),
+        "attached": _always(BOOL),
+        "created": _always(TIMESTAMP),
+    },
+    key=("region", "id"),
+    consistency=Consistency.PINNED,
+    visibility=Visibility.VOUCHED,
+    operations={
+        "delete": Operation(
+            name="delete",
+            parameters={"region": Parameter(REGION, key="region"), "id": Parameter(_always(TEXT), key="id")},
+            effect=Effect.DELETE,
+            idempotency=Idempotency.PRECONDITION,
+            reversible=False,
+        ),
+    },
+    partitions={"region": REGION},
+    ids={"region": "fleet.regions"},
+)
+
+FLEET_DISKS = Resource(
+    source="fleet",
+    name="disks",
+    fields={"id": _always(TEXT), "attached": _always(BOOL), "created": _always(TIMESTAMP)},
+    key=("id",),
+    consistency=Consistency.PINNED,
+    visibility=Visibility.VOUCHED,
+    operations={
+        "delete": Operation(
+            name="delete",
+            parameters={"id": Parameter(_always(TEXT), key="id")},
+            effect=Effect.DELETE,
+            idempotency=Idempotency.PRECONDITION,
+            reversible=False,
+        ),
+    },
+    partitions={"region": REGION},
+)
+
+FLEET_REGIONS = Resource(
+    source="fleet",
+    name="regions",
+    fields={"name": _always(TEXT), "opted_in": _always(BOOL), "parent": _maybe(TEXT)},
+    key=("name",),
+    consistency=Consistency.PINNED,
+    visibility=Visibility.VOUCHED,
+)
+
+FLEET_IMAGES = Resource(
+    source="fleet",
+    name="images",
+    fields={"region": REGION, "account": REGION, "id": _always(TEXT), "volume": _always(TEXT)},
+    key=("region", "account", "id"),
+    consistency=Consistency.PINNED,
+    visibility=Visibility.VOUCHED,
+    partitions={"region": REGION, "account": REGION},
+)
+
+FLEET = (FLEET_VOLUMES, FLEET_DISKS, FLEET_REGIONS, FLEET_IMAGES)
+
 EXAMPLE_RESOURCES = (
-    ACCOUNTS, EMPLOYEES, HEADCOUNT, BRANCHES, LOGINS, TICKETS, VOLUMES, PARTITIONS, SNAPSHOTS, MESSAGES,
+    ACCOUNTS, EMPLOYEES, HEADCOUNT, BRANCHES, LOGINS, TICKETS, VOLUMES, PARTITIONS, SNAPSHOTS, MESSAGES, *FLEET,
 )  # fmt: skip
 
 
@@ -279,6 +347,7 @@ def catalog_of(*resources: Resource) -> StaticCatalog:
         by_source,
         lists=("exemptions",),
         role_names=("iam-admin", "ops", "platform", "duty", "on-call"),
+        automatic=10,
         members={"ops": frozenset({"uid:71", "uid:72"}), "duty": frozenset({"uid:71"}), "on-call": frozenset()},
         notifier_names=("ops-mail", "chat"),
     )

@@ -60,6 +60,9 @@ def expression_tokens(each: tree.Expr) -> list[str]:
             return ["[", *_separated(map(expression_tokens, items)), "]"]
         case tree.Call(function=function, arguments=arguments):
             return [function.text, "(", *_separated(map(expression_tokens, arguments)), ")"]
+        case tree.ListFile(path=path, column=column, may_be_empty=may_be_empty):
+            named = [] if column is None else ["column", _quoted(column)]
+            return ["file", _quoted(path), *named, *(["may", "be", "empty"] if may_be_empty else [])]
         case tree.Index(target=target, key=key):
             return [*_at(target, _INDEXABLE), "[", *expression_tokens(key), "]"]
         case tree.Quantified(quantifier=word):
@@ -209,8 +212,27 @@ def _inventory(each: tree.InventoryDecl) -> list[list[str]]:
     return [*clauses, *(["expect", *expression_tokens(expect)] for expect in each.expects)]
 
 
+def _across(each: tree.InventoryDecl) -> list[str]:
+    tokens: list[str] = []
+    for partition in each.across:
+        listed = [] if partition.listed is None else _path(partition.listed.parts)
+        values = listed if partition.values is None else expression_tokens(partition.values)
+        tokens += ["across" if len(tokens) == 0 else ",", partition.name.text, "in", *values]
+    return tokens
+
+
+def _pick(each: tree.PickDecl) -> list[str]:
+    amount = str(each.count) if each.percent is None else f"{each.percent}%"
+    per = [] if each.per is None else ["per", *expression_tokens(each.per)]
+    if each.by is not None:
+        return ["pick", each.order, amount, *per, "by", *expression_tokens(each.by)]
+    bound = [] if each.at_most is None else [",", "at", "most", str(each.at_most)]
+    return ["pick", amount, "at", "random", "seed", _quoted(each.seed), *bound, *per]
+
+
 def _propose(each: tree.ProposeDecl) -> list[list[str]]:
-    clauses = [["where", *expression_tokens(each.where)]]
+    clauses = [] if each.bounded is None else [["bounded"]]
+    clauses.append(["where", *expression_tokens(each.where)])
     for exempted in each.excepts:
         if exempted.list_name is not None:
             clauses.append(["except", "in", exempted.list_name.text])
@@ -220,6 +242,10 @@ def _propose(each: tree.ProposeDecl) -> list[list[str]]:
     for expected in each.expects:
         head = ["expect", "no", expected.inventory.text, "as", expected.row.text, "where"]
         clauses.append([*head, "(", *expression_tokens(expected.where), ")", "because", _quoted(expected.because)])
+    for keep in each.keeps:
+        per = [] if keep.per is None else ["per", *expression_tokens(keep.per)]
+        clauses.append(["keep", "at", "least", str(keep.count), *per, keep.order, "by", *expression_tokens(keep.by)])
+    clauses += map(_pick, each.picks)
     if each.limit is not None:
         halves = [*([] if each.limit.count is None else [str(each.limit.count)])]
         halves += [] if each.limit.percent is None else [f"{each.limit.percent}%"]
@@ -234,6 +260,13 @@ def _approve(each: tree.ApproveDecl) -> list[list[str]]:
         [str(q.count), "of", "role", _quoted(q.role), *(["not", "by", "author"] if q.not_by_author else [])]
         for q in each.quorums
     ]
+    if each.automatic is not None:
+        rule = each.automatic
+        tests = [] if rule.count is None else [["count", "<=", str(rule.count)]]
+        tests += [] if rule.percent is None else [["percent", "<=", f"{rule.percent}%"]]
+        tests += [["reversible"]] if rule.reversible else []
+        conditions = [token for test in tests for token in ("and", *test)][1:]
+        rules = [["automatically", "when", *conditions], ["otherwise", *rules[0]], *rules[1:]]
     return [*rules, *([] if each.expires is None else [["expires", "after", _duration(each.expires)]])]
 
 
@@ -383,7 +416,7 @@ def _workflow(each: tree.Workflow) -> list[str]:
         default = [] if param.default is None else ["=", *expression_tokens(param.default)]
         clauses.append(["param", param.name.text, ":", *_type(param.type), *default])
     for inventory in each.inventories:
-        head = ["inventory", inventory.name.text, "from", *_path(inventory.resource.parts)]
+        head = ["inventory", inventory.name.text, "from", *_path(inventory.resource.parts), *_across(inventory)]
         clauses.append(_braced(head, _inventory(inventory)))
     for verify in each.verifies:
         claimed = _separated(map(_claim_tokens, verify.claims))

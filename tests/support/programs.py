@@ -62,7 +62,10 @@ amounts = st.one_of(
 )
 literals = amounts | _literal("text", texts) | _literal("bool", st.booleans())
 references = st.builds(lambda head, rest: tree.Reference((head, *rest), NOWHERE), bindings, st.lists(names, max_size=2))
-leaves = literals | references | st.just(tree.Now(NOWHERE))
+list_files = st.builds(
+    lambda p, c, e: tree.ListFile(p, c, e, NOWHERE, NOWHERE), texts, st.none() | texts, st.booleans()
+)
+leaves = literals | references | list_files | st.just(tree.Now(NOWHERE))
 
 
 def _larger(inner: st.SearchStrategy[tree.Expr]) -> st.SearchStrategy[tree.Expr]:
@@ -163,9 +166,15 @@ schedules = st.builds(
     _optional(durations),
 )
 params = st.builds(lambda n, t, d: tree.ParamDecl(n, t, d, NOWHERE), bindings, types, _optional(expressions))
+partitions = st.builds(
+    lambda n, values, listed: tree.PartitionDecl(n, values, None if values is not None else listed, NOWHERE),
+    names,
+    _optional(st.lists(leaves, max_size=2).map(lambda items: tree.ListLiteral(tuple(items), NOWHERE))),
+    dotted,
+)
 inventories = st.builds(
-    lambda n, r, k, i, f, s, d, e, by: tree.InventoryDecl(
-        n, r, tuple(k), i, tuple(f), s, d, tuple(e), NOWHERE, NOWHERE, tuple(by)
+    lambda n, r, k, i, f, s, d, e, a, by: tree.InventoryDecl(
+        n, r, tuple(k), i, tuple(f), s, d, tuple(e), NOWHERE, NOWHERE, tuple(a), tuple(by)
     ),
     names,
     dotted,
@@ -175,6 +184,7 @@ inventories = st.builds(
     _optional(conditions(expressions)),
     _optional(durations),
     st.lists(expressions, max_size=2),
+    st.lists(partitions, max_size=2),
     st.just([]) | st.lists(names, min_size=1, max_size=2),
 )
 
@@ -202,6 +212,28 @@ excepts = st.one_of(
     names.map(lambda n: tree.ExceptDecl(n, None, NOWHERE)),
     expressions.map(lambda e: tree.ExceptDecl(None, e, NOWHERE)),
 )
+keeps = st.builds(
+    lambda c, p, o, b: tree.KeepDecl(c, p, o, b, NOWHERE, NOWHERE),
+    counts,
+    _optional(expressions),
+    st.sampled_from(["newest", "oldest"]),
+    expressions,
+)
+_picked_first = st.builds(
+    lambda c, o, p, b: tree.PickDecl(c, None, None, o, p, b, None, NOWHERE, NOWHERE),
+    counts,
+    st.sampled_from(["newest", "oldest"]),
+    _optional(expressions),
+    expressions,
+)
+_picked_at_random = st.builds(
+    lambda both, m, p, s: tree.PickDecl(*both, m, "random", p, None, s, NOWHERE, NOWHERE),
+    counts.map(lambda count: (count, None)) | percents.map(lambda percent: (None, percent)),
+    _optional(counts),
+    _optional(expressions),
+    texts,
+)
+picks = _picked_first | _picked_at_random
 expectations = st.builds(
     lambda i, r, w, b: tree.ExpectNoneDecl(i, r, w, b, NOWHERE, NOWHERE, NOWHERE),
     bindings,
@@ -210,8 +242,21 @@ expectations = st.builds(
     texts.filter(lambda text: text.strip() != ""),
 )
 proposals = st.builds(
-    lambda n, i, r, w, x, li, s, e, d: tree.ProposeDecl(
-        n, i, r, w, tuple(x), li, tuple(s), NOWHERE, NOWHERE, expects=tuple(e), doubts=d
+    lambda n, i, r, w, x, li, s, k, b, p, e, d: tree.ProposeDecl(
+        n,
+        i,
+        r,
+        w,
+        tuple(x),
+        li,
+        tuple(s),
+        NOWHERE,
+        NOWHERE,
+        keeps=tuple(k),
+        picks=tuple(p),
+        bounded=b,
+        expects=tuple(e),
+        doubts=d,
     ),
     names,
     names,
@@ -220,15 +265,22 @@ proposals = st.builds(
     st.lists(excepts, max_size=2),
     _optional(_halves.map(lambda both: tree.LimitDecl(*both, NOWHERE))),
     st.lists(expressions, max_size=4),
+    st.lists(keeps, max_size=2),
+    _optional(st.just(tree.BoundedDecl(NOWHERE))),
+    st.lists(picks, max_size=2),
     st.lists(expectations, max_size=2),
     st.lists(expressions.map(lambda found: tree.DoubtDecl(found, NOWHERE)), max_size=1).map(tuple),
 )
 quorums = st.builds(lambda c, r, n: tree.QuorumDecl(c, r, n, NOWHERE), counts, texts, st.booleans())
+automatics = st.builds(
+    lambda c, p, r: tree.AutomaticDecl(c, p, r, NOWHERE), _optional(counts), _optional(percents), st.booleans()
+).filter(lambda each: each.reversible or (each.count, each.percent) != (None, None))
 approvals = st.builds(
-    lambda p, q, e: tree.ApproveDecl(p, tuple(q), e, NOWHERE),
+    lambda p, q, e, a: tree.ApproveDecl(p, tuple(q), e, NOWHERE, a),
     names,
     st.lists(quorums, min_size=1, max_size=3),
     _optional(durations),
+    _optional(automatics),
 )
 operations = st.builds(
     lambda o, a: tree.OperationCall(o, tuple(a), NOWHERE),

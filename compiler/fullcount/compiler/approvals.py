@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TypeVar
 
 from fullcount.compiler import program
+from fullcount.compiler.automatic import read_automatic
 from fullcount.compiler.names import Names, said_twice
 from fullcount.compiler.report import did_you_mean, error, near
 from fullcount.dsl import tree
@@ -96,7 +97,12 @@ def _approval(decl: tree.ApproveDecl, names: Names, sink: Diagnostics) -> progra
         return None
     if len(quorums) == 0 or None in quorums:
         return None
-    return program.Approval(decl.proposal.text, tuple(q for q in quorums if q is not None), decl.expires)
+    automatic = None
+    if decl.automatic is not None:
+        automatic = read_automatic(decl.automatic, names.catalog, sink)
+        if automatic is None:
+            return None
+    return program.Approval(decl.proposal.text, tuple(q for q in quorums if q is not None), decl.expires, automatic)
 
 
 def _quorum(decl: tree.QuorumDecl, names: Names, sink: Diagnostics) -> program.Quorum | None:

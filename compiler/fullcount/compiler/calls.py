@@ -9,9 +9,10 @@ from fullcount.compiler.conditions import list_constant
 from fullcount.compiler.environment import Env, Typed
 from fullcount.compiler.functions import FUNCTIONS, Function, Wanted
 from fullcount.compiler.ids import may_meet
+from fullcount.compiler.list_files import list_from_file
 from fullcount.compiler.report import error, near
 from fullcount.compiler.spellings import RULES, never_spelled_so
-from fullcount.compiler.types import PERCENT
+from fullcount.compiler.types import PERCENT, TEXT
 from fullcount.compiler.written_out import can_be_read
 from fullcount.dsl import tree
 
@@ -108,7 +109,10 @@ def _value(checker: Checker, node: tree.Expr, env: Env, user: str, wanted: Wante
     """Check an argument; a list may be written out, and so may a percentage where one is wanted."""
     if isinstance(node, tree.Literal) and node.kind == "percent" and wanted.takes(PERCENT):
         return Typed(ir.Const(node.value, PERCENT, span=node.span), False, False)
-    if not isinstance(node, tree.ListLiteral):
+    if isinstance(node, tree.ListFile):
+        listed = list_from_file(checker, node, TEXT, env)
+    elif isinstance(node, tree.ListLiteral):
+        listed = list_constant(checker, node, env)
+    else:
         return checker.required(node, env, user)
-    listed = list_constant(checker, node, env)
     return None if listed is None else Typed(listed, False, False)

@@ -88,6 +88,8 @@ class Resource:
     lookup_fields: frozenset[str] = frozenset()
     operations: Mapping[str, Operation] = field(default_factory=dict)
     counted: bool = False
+    partitions: Mapping[str, FieldType] = field(default_factory=dict)
+    """The parts that the source is read in, one scan each: `region`, `account`. Such a source has no other listing."""
     ids: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -110,6 +112,10 @@ class Catalog(Protocol):
         """Return the names of the configured roles."""
         ...
 
+    def automatic_approval(self) -> int:
+        """Return how many objects a plan may have at most to be approved automatically; 0: no plan is."""
+        ...
+
     def notifiers(self) -> Sequence[str]:
         """Return the names of the configured notifiers."""
         ...
@@ -126,6 +132,7 @@ class StaticCatalog:
     by_source: Mapping[str, Mapping[str, Resource]]
     lists: tuple[str, ...] = ()
     role_names: tuple[str, ...] = ()
+    automatic: int = 0
     members: Mapping[str, frozenset[str]] = field(default_factory=dict)
     notifier_names: tuple[str, ...] = ()
 
@@ -144,6 +151,10 @@ class StaticCatalog:
     def roles(self) -> Sequence[str]:
         """See `Catalog.roles`."""
         return self.role_names
+
+    def automatic_approval(self) -> int:
+        """See `Catalog.automatic_approval`."""
+        return self.automatic
 
     def notifiers(self) -> Sequence[str]:
         """See `Catalog.notifiers`."""

@@ -21,14 +21,20 @@ from fullcount.dsl.source import Source
 _TESTS = frozenset({"and", "or", "in", "not in", *COMPARISONS})
 
 
-def check_definitions(library: Library, catalog: Catalog, sources: Mapping[str, Source], sink: Diagnostics) -> None:
+def check_definitions(
+    library: Library,
+    catalog: Catalog,
+    sources: Mapping[str, Source],
+    lists: Mapping[tuple[str, str], Source],
+    sink: Diagnostics,
+) -> None:
     """Check every definition that can be checked without a workflow; one with an error is remembered as failed."""
     names = Names(None, catalog, library)
     for definition in library.in_order():
         if definition.failed or definition.looks:
             continue
         found = Diagnostics()
-        _check(definition, Checker(Context(names, definition.source, found, sources)))
+        _check(definition, Checker(Context(names, definition.source, found, sources, lists)))
         definition.failed = found.has_errors
         for finding in found:
             sink.add(finding)

@@ -18,6 +18,8 @@ from fullcount.compiler.floors import check_keep
 from fullcount.compiler.inventories import check_recreation
 from fullcount.compiler.names import BoundInventory
 from fullcount.compiler.operations import Target, check_calls
+from fullcount.compiler.partitions import check_partitions, check_place, consistency_of
+from fullcount.compiler.picks import check_pick, refuse_picked_steps
 from fullcount.compiler.polarity import Polarity
 from fullcount.compiler.presence import facts_when
 from fullcount.compiler.report import error, near
@@ -71,6 +73,7 @@ def check_inventory(checker: Checker, bound: BoundInventory) -> program.Inventor
             decl.head_span,
             help="write `deadline 10m`, or remove it",
         )
+    across = check_partitions(decl, resource, checker.context)
     return program.Inventory(
         name=bound.name,
         source=resource.source,
@@ -82,9 +85,10 @@ def check_inventory(checker: Checker, bound: BoundInventory) -> program.Inventor
         scope=bound.scope,
         deadline=decl.deadline,
         expects=bound.expects,
-        consistency=resource.consistency,
+        consistency=consistency_of(decl, resource),
         lookup_fields=resource.lookup_fields,
         span=decl.span,
+        across=across,
         normalized=dict(bound.normal),
     )
 
@@ -127,8 +131,9 @@ def check_proposal(
     excepts = [_exemption(checker, each, env) for each in decl.excepts]
     keeps = [check_keep(checker, each, row, env, _keep_text(context, each, comments)) for each in decl.keeps]
     selected = env.knowing(facts_when(where, True)) if where is not None else replace(env, lenient=True)
+    picks = [check_pick(checker, each, row, selected, _keep_text(context, each, comments)) for each in decl.picks]
     shown = [_shown(checker, each, replace(selected, place=Place.SHOW), comments) for each in decl.show]
-    if where is None or None in doubts or None in excepts or None in keeps or None in shown:
+    if where is None or any(None in found for found in (doubts, excepts, keeps, picks, shown)):
         return None
     made = program.Proposal(
         name=decl.name.text,
@@ -145,6 +150,8 @@ def check_proposal(
         ),
         span=decl.span,
         keeps=tuple(each for each in keeps if each is not None),
+        bounded=decl.bounded is not None,
+        picks=tuple(each for each in picks if each is not None),
     )
     return check_expectations(checker, decl, base, made)
 
@@ -201,6 +208,7 @@ def check_act(checker: Checker, decl: tree.ActDecl, proposal: program.Proposal |
     if declared is None or base is None:
         return None
     check_recreation(base.decl, base.resource, decl, checker.context.sink)
+    check_place(base.decl, base.resource, decl, checker.context.sink)
     env = Env(Place.ARGUMENT, rows={declared.row.text: base}, polarity=Polarity.MIXED)
     if proposal is None:
         env = released = replace(env, lenient=True)
@@ -209,7 +217,9 @@ def check_act(checker: Checker, decl: tree.ActDecl, proposal: program.Proposal |
         env, released = env.knowing(facts_when(proposal.where, True)), env
     target = Target(base, declared.row.text)
     if decl.operation is None:
-        return check_steps(checker, decl, proposal, target, (env, released))
+        stands = refuse_picked_steps(declared, decl, checker.context.sink)
+        checked = check_steps(checker, decl, proposal, target, (env, released))
+        return None if stands else checked
     strays = refuse_strays(decl, checker.context.sink)
     calls = check_calls(checker, decl.operation, decl.undo, target, env)
     return None if calls is None or strays else program.Calls(*calls)
@@ -218,8 +228,8 @@ def check_act(checker: Checker, decl: tree.ActDecl, proposal: program.Proposal |
 _QUOTED_OR_SPACE = re.compile(r'("(?:[^"\\\n]|\\[^\n])*")|\s+')
 
 
-def _keep_text(context: Context, keep: tree.KeepDecl, comments: Sequence[tree.Comment]) -> str:
-    parts = (keep.by,) if keep.per is None else (keep.per, keep.by)
+def _keep_text(context: Context, keep: tree.KeepDecl | tree.PickDecl, comments: Sequence[tree.Comment]) -> str:
+    parts = tuple(part for part in (keep.per, keep.by) if part is not None)
     return _full_text(context, keep.span, parts, comments)
 
 

@@ -29,6 +29,8 @@ class Direction(StrEnum):
 
     BASE = "base"
     """The proposal's own inventory: the objects that may be acted on, and the population of its percentages."""
+    BOUNDED = "bounded"
+    """The proposal's own inventory as far as it was found: each object speaks for itself, and of no other."""
     WITNESS = "witness"
     """A found row proves something; more rows could only add truth."""
     ABSENCE = "absence"

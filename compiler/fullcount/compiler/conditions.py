@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fullcount.compiler import ir
 from fullcount.compiler.environment import Env, Typed
 from fullcount.compiler.ids import may_meet
+from fullcount.compiler.list_files import list_from_file
 from fullcount.compiler.polarity import Polarity
 from fullcount.compiler.presence import facts_when
 from fullcount.compiler.report import error, warning
@@ -119,6 +120,9 @@ def member(checker: Checker, node: tree.Binary, env: Env) -> ir.Expr | None:
     item = checker.required(node.left, env, user)
     if isinstance(node.right, tree.ListLiteral):
         listed = list_constant(checker, node.right, env)
+        held = None if listed is None else Typed(listed, False, False)
+    elif isinstance(node.right, tree.ListFile):
+        listed = None if item is None else list_from_file(checker, node.right, item.type, env)
         held = None if listed is None else Typed(listed, False, False)
     else:
         held = checker.required(node.right, env, user)

@@ -16,6 +16,7 @@ from fullcount.compiler.conditions import list_constant
 from fullcount.compiler.environment import Context, Env, Typed
 from fullcount.compiler.ids import may_meet
 from fullcount.compiler.library import MAX_SIZE, Definition, too_large
+from fullcount.compiler.list_files import list_from_file
 from fullcount.compiler.polarity import Polarity
 from fullcount.compiler.report import AtUse, error
 from fullcount.compiler.types import FieldType, ListOf
@@ -96,8 +97,12 @@ def _arguments(checker: Checker, node: tree.Call, definition: Definition, env: E
 
 
 def _argument(checker: Checker, definition: Definition, declared: FieldType, node: tree.Expr, env: Env) -> Typed | None:
-    if isinstance(node, tree.ListLiteral) and isinstance(declared.type, ListOf):
-        listed = list_constant(checker, node, env)
+    if isinstance(node, tree.ListLiteral | tree.ListFile) and isinstance(declared.type, ListOf):
+        listed = (
+            list_constant(checker, node, env)
+            if isinstance(node, tree.ListLiteral)
+            else list_from_file(checker, node, declared.type.item, env)
+        )
         typed = None if listed is None else Typed(listed, False, False)
     else:
         typed = checker.value(node, env)

@@ -7,13 +7,13 @@ side of absence.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from fullcount.compiler import ir
 from fullcount.compiler.claims import Claim, Complete, Direction, Fresh, Snapshot, Visible
 from fullcount.compiler.polarity import MIRRORED, Polarity, sign_of_more_rows
-from fullcount.compiler.program import Proposal, Use
+from fullcount.compiler.program import Inventory, Proposal, Use
 from fullcount.dsl.source import Span
 
 FULL_COUNT: tuple[Claim, ...] = (Complete(), Snapshot(), Visible(), Fresh(None))
@@ -21,20 +21,42 @@ FULL_COUNT: tuple[Claim, ...] = (Complete(), Snapshot(), Visible(), Fresh(None))
 
 REQUIRED: dict[Direction, tuple[Claim, ...]] = {
     Direction.BASE: FULL_COUNT,
+    Direction.BOUNDED: (Fresh(None),),
     Direction.ABSENCE: FULL_COUNT,
     Direction.WITNESS: (Fresh(None),),
 }
 
 
-def infer_uses(proposal: Proposal, base_span: Span) -> Proposal:
-    """Return the proposal with every use of an inventory, the base first; `base_span` is where the base is named."""
-    uses = [_use(proposal.inventory, Direction.BASE, base_span, base_span)]
-    uses.extend(uses_of(proposal.where, Polarity.POSITIVE))
+def infer_uses(proposal: Proposal, base_span: Span, inventories: Mapping[str, Inventory] | None = None) -> Proposal:
+    """Return the proposal with every use of an inventory, the base first; `base_span` is where the base is named.
+
+    An inventory that names the partitions of another one is used by it, in absence: a partition that it lacks is not
+    read. These uses come last.
+    """
+    base = Direction.BOUNDED if proposal.bounded else Direction.BASE
+    uses = [_use(proposal.inventory, base, base_span, base_span)]
+    # an object that is selected takes the place of another one in a pick: for the selection it stands either way
+    selected = Polarity.POSITIVE if len(proposal.picks) == 0 else Polarity.MIXED
+    uses.extend(uses_of(proposal.where, selected))
     for exemption in proposal.excepts:
         if exemption.condition is not None:
             # what is not proven false keeps the object: for the selection it stands under a negation
-            uses.extend(uses_of(exemption.condition, Polarity.NEGATIVE))
-    return replace(proposal, uses=tuple(uses))
+            uses.extend(uses_of(exemption.condition, selected.flipped()))
+    return replace(proposal, uses=(*uses, *_partitions({use.inventory for use in uses}, inventories or {})))
+
+
+def _partitions(used: set[str], inventories: Mapping[str, Inventory]) -> Iterator[Use]:
+    """Yield the uses of inventories that name partitions of used ones, and of those that name partitions of these."""
+    waiting, seen = sorted(used), set(used)
+    while waiting:
+        inventory = inventories.get(waiting.pop(0))
+        for across in () if inventory is None else inventory.across:
+            if across.inventory is None:
+                continue
+            yield replace(_use(across.inventory, Direction.ABSENCE, across.span, across.span), names_parts=True)
+            if across.inventory not in seen:
+                seen.add(across.inventory)
+                waiting.append(across.inventory)
 
 
 def uses_of(expr: ir.Expr, polarity: Polarity) -> Iterator[Use]:

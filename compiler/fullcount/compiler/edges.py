@@ -201,21 +201,38 @@ class QuorumModel(_Closed):
     not_by_author: bool
 
 
+class AutomaticModel(_Closed):
+    """When nobody is asked. A percentage is of the base inventory."""
+
+    count: int = Field(gt=0)
+    percent: Decimal | None
+    reversible: bool
+    words: str
+
+    def holds(self, candidates: int, population: int) -> bool:
+        """Whether so many objects of so many may be approved automatically."""
+        if not 0 < candidates <= self.count:
+            return False
+        return self.percent is None or candidates * 100 <= self.percent * population
+
+
 class Approved(_Closed):
     """approve -> act: the plan with this digest was approved by these people, and the approval has not expired.
 
-    `expires` in microseconds after the approval.
+    `expires` in microseconds after the approval. With `automatic`, the workflow's own rule may have approved it.
     """
 
     kind: Literal["approved"] = "approved"
     proposal: str
     quorums: tuple[QuorumModel, ...] = Field(min_length=1)
     expires: int = Field(gt=0)
+    automatic: AutomaticModel | None = None
 
     def text(self) -> str:
         """The requirement on one line."""
         people = [f"{q.count} of {q.role}{' not by author' if q.not_by_author else ''}" for q in self.quorums]
-        return f"approved by {', '.join(people)}, within {duration_text(self.expires)}"
+        alone = "" if self.automatic is None else f"automatically when {self.automatic.words}, otherwise "
+        return f"approved {alone}by {', '.join(people)}, within {duration_text(self.expires)}"
 
 
 class Ended(_Closed):

@@ -27,6 +27,7 @@ class Place(Enum):
     ARGUMENT = "an argument of an operation"
     PROTECT = "a protection"
     KEEP = "`keep`"
+    PICK = "`pick`"
     ITEMS = "the condition of `any` and `all`"
 
 
@@ -135,6 +136,8 @@ class Context:
     source: Source
     sink: Diagnostics
     sources: Mapping[str, Source]
+    lists: Mapping[tuple[str, str], Source] = field(default_factory=dict)
+    """The list files that could be read, by the name of the file that names them and the path that it writes."""
     inlined: dict[Span, Label] = field(default_factory=dict)
     """Uses of definitions that look into inventories, each with the place of its definition."""
 

@@ -16,6 +16,7 @@ from fullcount.compiler.definitions import inlined_condition, inlined_value
 from fullcount.compiler.environment import Context, Env, Typed
 from fullcount.compiler.ids import may_meet
 from fullcount.compiler.lists import list_test
+from fullcount.compiler.membership import field_of_inventory, in_inventory
 from fullcount.compiler.polarity import Polarity
 from fullcount.compiler.quantifiers import aggregate, quantified
 from fullcount.compiler.references import index, reference
@@ -42,7 +43,8 @@ class Checker:
             case tree.Unary(operator="not"):
                 return negation(self, node, env)
             case tree.Binary(operator="in" | "not in"):
-                return member(self, node, env)
+                listed = field_of_inventory(self, node.right, env)
+                return member(self, node, env) if listed is None else in_inventory(self, node, listed, env)
             case tree.Binary(operator=operator) if operator in COMPARISONS:
                 return comparison(self, node, env)
             case tree.StateTest():
@@ -81,7 +83,7 @@ class Checker:
                 return negate(self, node, env)
             case tree.Binary(operator="+" | "-" | "*" | "/"):
                 return arithmetic(self, node, env)
-            case tree.Never() | tree.Unknown() | tree.All() | tree.ListLiteral():
+            case tree.Never() | tree.Unknown() | tree.All() | tree.ListLiteral() | tree.ListFile():
                 _misplaced(self.context, node)
                 return None
             case _:
@@ -182,7 +184,10 @@ def never_absent(context: Context, node: tree.Else) -> None:
     )
 
 
-def _misplaced(context: Context, node: tree.Never | tree.Unknown | tree.All | tree.ListLiteral) -> None:
+_Misplaced = tree.Never | tree.Unknown | tree.All | tree.ListLiteral | tree.ListFile
+
+
+def _misplaced(context: Context, node: _Misplaced) -> None:
     match node:
         case tree.Never():
             error(
@@ -208,7 +213,7 @@ def _misplaced(context: Context, node: tree.Never | tree.Unknown | tree.All | tr
                 node.span,
                 help="remove `all`, or remove everything else",
             )
-        case tree.ListLiteral():
+        case tree.ListLiteral() | tree.ListFile():
             error(
                 context.sink,
                 "FC221",

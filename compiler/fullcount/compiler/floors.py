@@ -32,26 +32,33 @@ def check_keep(checker: Checker, decl: tree.KeepDecl, row: str, env: Env, text: 
             why="zero means none, so this reads like a floor and is none",
             help="keep at least 1, or remove the clause",
         )
-    per = None if decl.per is None else _part(checker, decl.per, row, place, "group")
-    by = _part(checker, decl.by, row, place, decl.order)
+    per = None if decl.per is None else part_of_row(checker, decl.per, row, place, "group", "keep")
+    by = part_of_row(checker, decl.by, row, place, decl.order, "keep")
     if not counted or by is None or (decl.per is not None and per is None):
         return None
-    if isinstance(by.type, Scalar) and by.type.kind not in ORDERED:
-        error(
-            sink,
-            "FC205",
-            f"values of type `{by.type}` have no order, so none of them is the {decl.order}",
-            decl.by.span,
-            help="name an instant or a number of the object",
-        )
+    if not can_order(checker, by, decl.by, decl.order):
         return None
     return program.Keep(decl.count, None if per is None else per.expr, decl.order, by.expr, text, decl.span)
 
 
-def _part(checker: Checker, node: tree.Expr, row: str, env: Env, what: str) -> Typed | None:
+def can_order(checker: Checker, by: Typed, node: tree.Expr, order: str) -> bool:
+    """Whether values of this type have an order."""
+    if not isinstance(by.type, Scalar) or by.type.kind in ORDERED:
+        return True
+    error(
+        checker.context.sink,
+        "FC205",
+        f"values of type `{by.type}` have no order, so none of them is the {order}",
+        node.span,
+        help="name an instant or a number of the object",
+    )
+    return False
+
+
+def part_of_row(checker: Checker, node: tree.Expr, row: str, env: Env, what: str, clause: str) -> Typed | None:
     """Check a value of the object itself that is always there: an object without it would have no place."""
     sink = checker.context.sink
-    typed = checker.required(node, env, "this `keep`")
+    typed = checker.required(node, env, f"this `{clause}`")
     if typed is None:
         return None
     if is_condition(typed.expr):
@@ -76,7 +83,7 @@ def _part(checker: Checker, node: tree.Expr, row: str, env: Env, what: str) -> T
             node.span,
             help=f"name a field of `{row}`"
             if what != "group"
-            else f"name a field of `{row}`, or leave `per …` out to keep that many of all",
+            else f"name a field of `{row}`, or leave `per …` out to {clause} that many of all",
         )
         return None
     return typed

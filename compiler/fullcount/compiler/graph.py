@@ -4,6 +4,7 @@
                               └────────────────Evidence (at the moment of the act)────┘
 
     propose, act ─Ended─► notify: whoever is told of the end of a run, whatever it is.
+An inventory that is read in the parts which another one names (`across`) comes after the `verify` of that one.
 
 The runtime walks it in topological order and starts a stage only when every incoming edge is satisfied; there is no
 other way for a stage to start. So the guarantee that matters is made here: no edge into a proposal or an act leaves
@@ -20,6 +21,7 @@ import networkx as nx
 from fullcount.compiler.claims import Direction, Fresh
 from fullcount.compiler.edges import (
     Approved,
+    AutomaticModel,
     Collected,
     Ended,
     Evidence,
@@ -76,6 +78,11 @@ def build_graph(workflow: Workflow, sources: Mapping[str, Source] | None = None)
         act = None if acted is None else _add(graph, Stage("act", proposal.name, _steps_text(acted)))
         for name in dict.fromkeys(use.inventory for use in proposal.uses):
             verify = _reading(graph, name)
+            for across in workflow.inventories[name].across:
+                if across.inventory is not None:  # it is read first: it says which parts there are
+                    parts = _reading(graph, across.inventory)
+                    listed = _evidence(across.inventory, proposal, workflow, sources or {})
+                    graph.add_edge(parts.node, f"inventory:{name}", requirement=listed)
             evidence = _evidence(name, proposal, workflow, sources or {})
             graph.add_edge(verify.node, propose.node, requirement=evidence)
             if act is not None:
@@ -122,7 +129,13 @@ def _approval(graph: nx.DiGraph[str], workflow: Workflow, propose: Stage, act: S
     approve = _add(graph, Stage("approve", act.name))
     graph.add_edge(propose.node, approve.node, requirement=Planned(proposal=act.name))
     quorums = tuple(QuorumModel(count=q.count, role=q.role, not_by_author=q.not_by_author) for q in approval.quorums)
-    required = Approved(proposal=act.name, quorums=quorums, expires=approval.expires)
+    rule = approval.automatic
+    automatic = (
+        None
+        if rule is None
+        else AutomaticModel(count=rule.count, percent=rule.percent, reversible=rule.reversible, words=rule.text)
+    )
+    required = Approved(proposal=act.name, quorums=quorums, expires=approval.expires, automatic=automatic)
     graph.add_edge(approve.node, act.node, requirement=required)
 
 

@@ -112,7 +112,7 @@ class _Gatherer:
         self.enter(source, file, way)
 
     def _load(self, source: Source, statement: tree.Import) -> Source | None:
-        problem = _path_problem(statement.path)
+        problem = place_problem(statement.path, (".fcw",))
         if not problem and len(self.files.sources) >= MAX_FILES:
             problem = f"a workflow and what it imports may be {MAX_FILES} files"
         if problem:
@@ -182,14 +182,14 @@ class _Gatherer:
 _DRIVE = r"[A-Za-z]:"
 
 
-def _path_problem(path: str) -> str:
-    """Return why a path can never name a file to import, whatever there is; empty if it can."""
+def place_problem(path: str, endings: tuple[str, ...]) -> str:
+    """Return why a path can never name a file of this kind, whatever there is; empty if it can."""
     if path.startswith(("/", "~")) or re.match(_DRIVE, path):
         return "it does not start at the folder of this file"
     if "\\" in path:
         return "folders are separated by `/`"
-    if not path.endswith(".fcw"):
-        return "it does not end in `.fcw`"
-    if any(part in {"", ".fcw"} for part in path.split("/")) or not path.isprintable():
+    if not path.endswith(endings):
+        return f"it does not end in {' or '.join(f'`{ending}`' for ending in endings)}"
+    if any(part in {"", *endings} for part in path.split("/")) or not path.isprintable():
         return "it is not the path of a file"
     return ""

@@ -57,12 +57,27 @@ class Const:
 
 
 @dataclass(frozen=True, slots=True)
+class ListFile:
+    """Where a list was read from: the path as the rule writes it, and the hash of what stood there (`sha256:…`)."""
+
+    path: str
+    column: str | None
+    sha256: str
+
+    @property
+    def text(self) -> str:
+        """How it is spoken of, as the language writes it."""
+        return f'file "{self.path}"' + ("" if self.column is None else f' column "{self.column}"')
+
+
+@dataclass(frozen=True, slots=True)
 class ListConst:
-    """A list constant."""
+    """A list constant; `file` is set where it stood in a file when the rule was compiled."""
 
     items: tuple[Const, ...]
     type: ListOf
     span: Span = field(default=NOWHERE, compare=False)
+    file: ListFile | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING
 
 from fullcount.compiler import program
 from fullcount.compiler.approvals import check_approvals, unique_acts
+from fullcount.compiler.automatic import check_automatic
+from fullcount.compiler.bounded import check_bounded
 from fullcount.compiler.canary import check_canary
 from fullcount.compiler.caps import act_of, acted_on, check_limit, check_pace
 from fullcount.compiler.catalog import Catalog
@@ -28,6 +30,7 @@ from fullcount.compiler.imports import Loader, gather, no_files
 from fullcount.compiler.library import Library, read_library
 from fullcount.compiler.lint import lint
 from fullcount.compiler.lint.subject import Subject
+from fullcount.compiler.list_files import gather_lists
 from fullcount.compiler.names import resolve_names, said_in_two_files, unique
 from fullcount.compiler.notifies import check_notifies
 from fullcount.compiler.program import Workflow
@@ -92,7 +95,8 @@ def compile_source(
     # shared names: what this file and the files it imports declare for every workflow
     files = gather(source, file, loader, sink)
     library = read_library(files, catalog, sink)
-    check_definitions(library, catalog, files.sources, sink)
+    lists = gather_lists(files, loader, sink)
+    check_definitions(library, catalog, files.sources, lists, sink)
 
     declared = len(file.workflows) + len(file.protects) + len(file.records) + len(file.definitions)
     if declared == 0 and (protections is None or source.name not in protections.files):
@@ -107,7 +111,7 @@ def compile_source(
             if at.name not in protections.files:
                 refuse_strays(imported, sink)
 
-    around = Surroundings(source, file.comments, files.sources, library, catalog, authors)
+    around = Surroundings(source, file.comments, files.sources, lists, library, catalog, authors)
     written = unique(file.workflows, "workflow", sink)
     made = [compile_workflow(workflow, around, sink) for workflow in written]
 
@@ -166,11 +170,13 @@ def _program(
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """Where a workflow stands: its file, the texts of all files, the names they share, the workspace, its authors."""
+    """Where a workflow stands: its file, the texts of all files and lists, the names they share, the workspace, its
+    authors."""
 
     source: Source
     comments: Sequence[tree.Comment]
     sources: Mapping[str, Source]
+    lists: Mapping[tuple[str, str], Source]
     library: Library
     catalog: Catalog
     authors: frozenset[str] = frozenset()
@@ -180,7 +186,7 @@ def compile_workflow(workflow: tree.Workflow, around: Surroundings, sink: Diagno
     """Compile one workflow; what did not check is missing from the result, and an error in the sink says so."""
     # names: what each name stands for
     names = resolve_names(workflow, around.catalog, around.library, sink)
-    context = Context(names, around.source, sink, around.sources)
+    context = Context(names, around.source, sink, around.sources, around.lists)
     checker = Checker(context)
 
     # types: every expression in its place
@@ -195,13 +201,15 @@ def compile_workflow(workflow: tree.Workflow, around: Surroundings, sink: Diagno
 
     # direction: which way each use of an inventory concludes
     proposals = {
-        name: infer_uses(proposal, names.proposals[name].inventory.span) for name, proposal in proposals.items()
+        name: infer_uses(proposal, names.proposals[name].inventory.span, inventories)
+        for name, proposal in proposals.items()
     }
 
     # requirements against promises: what each conclusion rests on
     promises = read_promises(names, sink)
-    for proposal in proposals.values():
+    for name, proposal in proposals.items():
         check_requirements(proposal, promises, context)
+        check_bounded(names.proposals[name], proposal, promises, context)
 
     # approval, blast radius, schedule
     approvals = check_approvals(names, sink)
@@ -221,6 +229,9 @@ def compile_workflow(workflow: tree.Workflow, around: Surroundings, sink: Diagno
             acts.append(act_of(act_decl, calls, windows, canary))
     schedule = None if workflow.schedule is None else check_schedule(workflow.schedule, sink)
     notifies = check_notifies(names, sink)
+
+    for act in acts:
+        check_automatic(act, proposals.get(act.proposal), names, sink)
 
     made = program.Workflow(
         name=workflow.name.text,

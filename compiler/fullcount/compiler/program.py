@@ -37,6 +37,20 @@ class Schedule:
 
 
 @dataclass(frozen=True, slots=True)
+class Across:
+    """One way in which an inventory is split: by values that are written out, or by a field of another inventory.
+
+    Exactly one of `values` and `inventory` is set; `listed` is the field of that inventory which holds the values.
+    """
+
+    name: str
+    values: tuple[str, ...] | None
+    inventory: str | None
+    listed: str | None
+    span: Span = field(default=ir.NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Inventory:
     """One question put to a source. `fields` are the declared ones, key and incarnation among them.
 
@@ -58,6 +72,8 @@ class Inventory:
     consistency: Consistency
     lookup_fields: frozenset[str]
     span: Span = field(default=ir.NOWHERE, compare=False)
+    across: tuple[Across, ...] = ()
+    """The partitions that it is read in, one scan for each combination; complete only if every one of them is."""
     normalized: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
@@ -78,6 +94,8 @@ class Use:
     claims: tuple[Claim, ...]
     span: Span = field(default=ir.NOWHERE, compare=False)
     head: Span = field(default=ir.NOWHERE, compare=False)
+    names_parts: bool = False
+    """Whether it is used because it names the parts that another inventory is read in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +127,27 @@ class Keep:
     per: ir.Expr | None
     order: str
     by: ir.Expr
+    text: str
+    """The clause as written, for people."""
+    span: Span = field(default=ir.NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Pick:
+    """Of the objects that are selected and that nothing keeps, only the first of each group are taken.
+
+    How many: `count`, or `percent` of those of the group, rounded down, and never more than `at_most`. `order` is
+    `oldest` or `newest` (by `by`), or `random` (by the digest of `seed` and the key); the key decides between equals.
+    `per` and `by` are over the base row. Several are applied one after the other; see `lower/sql_pick.py`.
+    """
+
+    count: int | None
+    percent: Decimal | None
+    at_most: int | None
+    order: str
+    per: ir.Expr | None
+    by: ir.Expr | None
+    seed: str | None
     text: str
     """The clause as written, for people."""
     span: Span = field(default=ir.NOWHERE, compare=False)
@@ -166,6 +205,9 @@ class Proposal:
     span: Span = field(default=ir.NOWHERE, compare=False)
     protections: tuple[Protection, ...] = ()
     keeps: tuple[Keep, ...] = ()
+    bounded: bool = False
+    """Whether it takes what was found of an inventory that may not have been read to its end (requirement R22)."""
+    picks: tuple[Pick, ...] = ()
     expects: tuple[Expectation, ...] = ()
 
     @property
@@ -176,7 +218,8 @@ class Proposal:
     @property
     def deciding(self) -> tuple[ir.Expr, ...]:
         """Every expression that decides whether an object is proposed, besides the scope of its inventory."""
-        parts = [part for keep in self.keeps for part in (keep.per, keep.by) if part is not None]
+        ranked: tuple[Keep | Pick, ...] = (*self.keeps, *self.picks)
+        parts = [part for each in ranked for part in (each.per, each.by) if part is not None]
         return (self.where, *self.exemptions, *(each.condition for each in self.protections), *parts)
 
 
@@ -190,12 +233,32 @@ class Quorum:
 
 
 @dataclass(frozen=True, slots=True)
+class Automatic:
+    """When a plan is approved without anyone being asked: all of this holds. A percentage is of the base inventory."""
+
+    count: int
+    percent: Decimal | None
+    reversible: bool
+    """Whether the rule says so itself; the act has to be reversible in any case."""
+
+    @property
+    def text(self) -> str:
+        """The conditions, as the language writes them."""
+        percent = () if self.percent is None else (f"percent <= {self.percent.normalize():f}%",)
+        return " and ".join((f"count <= {self.count}", *percent, *(("reversible",) if self.reversible else ())))
+
+
+@dataclass(frozen=True, slots=True)
 class Approval:
-    """Who must agree to a proposal, and how long an approval lives (microseconds)."""
+    """Who must agree to a proposal, and how long an approval lives (microseconds).
+
+    With `automatic`, the quorums are what holds where its conditions do not.
+    """
 
     proposal: str
     quorums: tuple[Quorum, ...]
     expires: int
+    automatic: Automatic | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,6 +381,12 @@ class Act:
     def reversible(self) -> bool:
         """Whether everything that it does to an object can be taken back."""
         return all(call.reversible for name, call in self.calls.items() if name != RELEASE)
+
+    @property
+    def irrevocable(self) -> tuple[OperationCall, ...]:
+        """Every call that nothing here takes back, a release included."""
+        undos = self.undos
+        return tuple(call for name, call in self.calls.items() if not call.reversible or name not in undos)
 
 
 Event = Literal["waiting", "refused", "done", "stopped"]

@@ -20,6 +20,7 @@ from fullcount.compiler.claims import (
     Visible,
 )
 from fullcount.compiler.names import BoundInventory, Names, said_twice
+from fullcount.compiler.partitions import consistency_of
 from fullcount.compiler.report import error
 from fullcount.compiler.resources import find_resource
 from fullcount.dsl import tree
@@ -141,9 +142,20 @@ def _claim(
 def _snapshot(
     claim: tree.ClaimDecl, wanted: Consistency, bound: BoundInventory | None, sink: Diagnostics
 ) -> tuple[Claim, ...] | None:
-    if bound is None or bound.resource.consistency.at_least(wanted):
+    if bound is None or consistency_of(bound.decl, bound.resource).at_least(wanted):
         return (Snapshot(wanted),)
     resource = bound.resource
+    if resource.consistency.at_least(wanted):
+        error(
+            sink,
+            "FC304",
+            f"`{bound.name}` is read in parts, and these are not one `{wanted}` snapshot",
+            claim.span,
+            labels=(Label(bound.decl.across[0].span, "read in parts"),),
+            why="each part is one state of its own, and no instant is common to all of them",
+            help="write `snapshot interval`, or leave the claim out: `complete` asks for that much in any case",
+        )
+        return None
     error(
         sink,
         "FC304",

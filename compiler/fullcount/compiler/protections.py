@@ -22,6 +22,7 @@ from fullcount.compiler.expressions import Checker
 from fullcount.compiler.ids import with_ids
 from fullcount.compiler.imports import Loader, gather
 from fullcount.compiler.library import Library, read_library
+from fullcount.compiler.list_files import gather_lists
 from fullcount.compiler.names import BoundInventory, Names, unique
 from fullcount.compiler.polarity import Polarity
 from fullcount.compiler.report import error
@@ -69,7 +70,8 @@ def shared_names(source: Source, file: tree.File, loader: Loader, catalog: Catal
     """Read what the protections of a file may use: its definitions, and those of what it imports."""
     files = gather(source, file, loader, sink)
     library = read_library(files, catalog, sink)
-    check_definitions(library, catalog, files.sources, sink)
+    # a definition may look into a list file, and is no use to a protection then (FC161)
+    check_definitions(library, catalog, files.sources, gather_lists(files, loader, sink), sink)
     for imported, at in files.pairs():
         if at.name != source.name:
             refuse_strays(imported, sink)

@@ -8,6 +8,7 @@ the direction itself.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from fullcount.compiler import ir
 from fullcount.compiler.claims import Direction
@@ -18,10 +19,23 @@ from fullcount.dsl.dataclass import dataclass
 IN_GENERAL: dict[Direction, str] = {
     Direction.BASE: "its objects are what may be acted on, and the population of every percentage and sum: a row that"
     " was not returned would be missing from all of them",
+    Direction.BOUNDED: "only objects that were found are acted on, each by what is known of itself: rows that were not"
+    " returned could only add to them",
     Direction.WITNESS: "a row that was found proves it, and rows that were not returned could only add to that",
     Direction.ABSENCE: "rows that were not returned could turn the conclusion around",
 }
 """What each direction means of any use."""
+
+
+OF_PARTITIONS = (
+    "its rows name the parts that another inventory is read in: a part whose row was not returned is not read"
+)
+"""Why an inventory that names partitions is used in absence."""
+
+
+_RANKS = (
+    "`{test}` decides which objects a `pick` compares: rows that were not returned could put another one in its place"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,27 +45,35 @@ class _Stand:
     polarity: Polarity
     exempts: bool = False
     """Inside a condition that keeps."""
+    ranks: bool = False
+    """A `pick` takes only some of what is selected, so each object may take the place of another."""
 
     def at(self, polarity: Polarity) -> _Stand:
-        return _Stand(polarity, self.exempts)
+        return replace(self, polarity=polarity)
 
 
 def reasons(proposal: Proposal) -> tuple[tuple[Use, str], ...]:
     """Return each use of a proposal with the reason for its direction, in the order of `proposal.uses`."""
-    said = [_base(proposal), *_of(proposal.where, _Stand(Polarity.POSITIVE))]
+    ranks = len(proposal.picks) > 0
+    selected = Polarity.MIXED if ranks else Polarity.POSITIVE
+    said = [_base(proposal), *_of(proposal.where, _Stand(selected, ranks=ranks))]
     for exemption in proposal.excepts:
         if exemption.condition is not None:
-            said.extend(_of(exemption.condition, _Stand(Polarity.NEGATIVE, exempts=True)))
-    if [each[:2] for each in said] == [(use.inventory, use.direction) for use in proposal.uses]:
-        return tuple((use, reason) for use, (_, _, reason) in zip(proposal.uses, said, strict=True))
-    return tuple((use, IN_GENERAL[use.direction]) for use in proposal.uses)
+            said.extend(_of(exemption.condition, _Stand(selected.flipped(), exempts=True, ranks=ranks)))
+    written = [use for use in proposal.uses if not use.names_parts]
+    partitions = [use for use in proposal.uses if use.names_parts]
+    if [each[:2] for each in said] == [(use.inventory, use.direction) for use in written]:
+        explained = [(use, reason) for use, (_, _, reason) in zip(written, said, strict=True)]
+        return (*explained, *((use, OF_PARTITIONS) for use in partitions))
+    return tuple((use, OF_PARTITIONS if use.names_parts else IN_GENERAL[use.direction]) for use in proposal.uses)
 
 
 _Said = tuple[str, Direction, str]
 
 
 def _base(proposal: Proposal) -> _Said:
-    return proposal.inventory, Direction.BASE, IN_GENERAL[Direction.BASE]
+    direction = Direction.BOUNDED if proposal.bounded else Direction.BASE
+    return proposal.inventory, direction, IN_GENERAL[direction]
 
 
 def _of(expr: ir.Expr, stand: _Stand) -> Iterator[_Said]:
@@ -100,6 +122,8 @@ def _existence(some: ir.Some, stand: _Stand, *, written: str) -> _Said:
         if written == "no":
             return name, direction, f"`no {name} …` stands under a negation: one row that was found settles it"
         return name, direction, f"`some {name} …`: one row that was found proves it, more rows could add nothing"
+    if stand.ranks:
+        return name, direction, _RANKS.format(test=f"{written} {name} …")
     if stand.exempts:
         return name, direction, f"`{written} {name} …` can keep an object: a row that was not returned could be the one"
     if stand.polarity is Polarity.MIXED:
@@ -126,6 +150,8 @@ def _aggregate(expr: ir.Aggregate, compared: str | None, stand: _Stand) -> Itera
     test = f"`{expr.function} {name} …`" if compared is None else f"`{expr.function} {name} … {compared}`"
     if direction is Direction.WITNESS:
         reason = f"{test}: rows that were not returned could only make it truer"
+    elif stand.ranks:
+        reason = _RANKS.format(test=test.strip("`"))
     elif stand.exempts:
         reason = f"{test} can keep an object: rows that were not returned could be the ones that keep it"
     elif stand.polarity is Polarity.NEGATIVE:

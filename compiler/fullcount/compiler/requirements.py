@@ -36,7 +36,9 @@ def _check_promise(
     if len(missing) == 0:
         return
     lacks_age = any(isinstance(claim, Fresh) for claim in missing)
-    clauses = [] if use.direction is Direction.WITNESS or missing == [Fresh(None)] else ["complete"]
+    clauses = (
+        [] if use.direction in {Direction.WITNESS, Direction.BOUNDED} or missing == [Fresh(None)] else ["complete"]
+    )
     if lacks_age:
         clauses.append(f"fresh within {USUAL_AGE}")
     advice = _where_to_write(bound, promise, clauses, context, names_age=lacks_age)
@@ -123,7 +125,7 @@ def _insertion(after: Span, text: str) -> Edit:
 
 def _check_source(use: Use, bound: BoundInventory, proposal: Proposal, context: Context) -> None:
     """Report a source that can never give what the direction of the use needs."""
-    if use.direction is Direction.WITNESS:
+    if use.direction in {Direction.WITNESS, Direction.BOUNDED}:
         return
     resource = bound.resource
     full = f"{resource.source}.{resource.name}"

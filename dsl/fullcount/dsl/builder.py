@@ -11,8 +11,9 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from fullcount.dsl import tree
+from fullcount.dsl.approving import ApprovalBuilder
 from fullcount.dsl.diagnostics import Diagnostics, Label
-from fullcount.dsl.expressions import ExpressionBuilder, Node, Reporter, subtrees, token_at, tokens
+from fullcount.dsl.expressions import ExpressionBuilder, Node, Reporter, amounts, subtrees, token_at, tokens
 from fullcount.dsl.fields import FieldBuilder
 from fullcount.dsl.holding import HoldingBuilder
 from fullcount.dsl.keywords import EXAMPLES
@@ -41,6 +42,9 @@ class Builder:
         self._expressions = ExpressionBuilder(self._at)
         self._damaged = damaged
         self._holding = HoldingBuilder(self._at, self._expressions, self._dotted, self._integer)
+        self._approving = ApprovalBuilder(
+            self._at, self._integer, self._percent, self._once, self._report_repeats, self._is_damaged
+        )
         self._fields = FieldBuilder(self._at, self._is_damaged)
         self._trials = TrialBuilder(
             self._at,
@@ -84,7 +88,7 @@ class Builder:
             tuple(self._inventory(child) for child in subtrees(node, "inventory")),
             tuple(self._verify(child) for child in subtrees(node, "verify")),
             tuple(self._propose(child) for child in subtrees(node, "propose")),
-            tuple(self._approve(child) for child in subtrees(node, "approve")),
+            tuple(self._approving.approve(child) for child in subtrees(node, "approve")),
             tuple(self._act(child) for child in subtrees(node, "act")),
             self._at.span(node),
             trials=tuple(self._trials.trial(child) for child in subtrees(node, "test")),
@@ -147,9 +151,20 @@ class Builder:
             tuple(self._expressions.expression(child.children[1]) for child in subtrees(node, "expect")),
             self._at.span(node),
             self._at.span(node.children[0]).to(resource.span),
+            tuple(self._partition(child) for each in subtrees(node, "across") for child in subtrees(each, "partition")),
             tuple(self._at.name(token) for rules in subtrees(key, "normalized") for token in tokens(rules, "NAME"))
             if key is not None
             else (),
+        )
+
+    def _partition(self, node: Node) -> tree.PartitionDecl:
+        name, (source,) = tokens(node, "NAME")[0], subtrees(node, "list", "dotted")
+        values = self._expressions.expression(source) if source.data == "list" else None
+        return tree.PartitionDecl(
+            self._at.name(name),
+            values if isinstance(values, tree.ListLiteral) else None,
+            self._dotted(source) if source.data == "dotted" else None,
+            self._at.span(node),
         )
 
     def _scope(self, node: Node) -> tree.Expr:
@@ -201,6 +216,7 @@ class Builder:
     def _propose(self, node: Node) -> tree.ProposeDecl:
         name, inventory, row = tokens(node, "NAME")
         block = f"propose `{name}`"
+        bounded = self._once(node, block, "bounded")
         where = self._once(node, block, "where")
         limit = self._once(node, block, "limit")
         show = self._once(node, block, "show")
@@ -234,6 +250,8 @@ class Builder:
                 tree.DoubtDecl(self._expressions.expression(child.children[2]), self._at.span(child))
                 for child in subtrees(node, "undecided_when")
             ),
+            picks=tuple(self._holding.pick(child) for child in subtrees(node, "pick")),
+            bounded=tree.BoundedDecl(self._at.span(bounded)) if bounded is not None else None,
             expects=tuple(self._holding.expect_none(child) for child in subtrees(node, "expect_none")),
         )
 
@@ -244,35 +262,8 @@ class Builder:
         return tree.ExceptDecl(None, self._expressions.expression(node.children[2]), span)
 
     def _limit(self, node: Node) -> tree.LimitDecl:
-        count, percent = self._halves(_amounts(node), "limit", EXAMPLES["limit"])
+        count, percent = self._halves(amounts(node), "limit", EXAMPLES["limit"])
         return tree.LimitDecl(count, percent, self._at.span(node))
-
-    # ------------------------------------------------------------------------------------------ approve
-
-    def _approve(self, node: Node) -> tree.ApproveDecl:
-        proposal = self._at.name(tokens(node, "NAME")[0])
-        block = f"approve `{proposal.text}`"
-        expires = self._once(node, block, "expires")
-        quorums = tuple(self._quorum(child) for child in subtrees(node, "quorum"))
-        if not quorums and not self._is_damaged(node):
-            self._at.report(
-                "FC004",
-                f"{block} does not say who approves",
-                self._at.span(node),
-                why="an approval that nobody has to give is no approval",
-                help='add a quorum: `1 of role "iam-admin"`',
-            )
-        return tree.ApproveDecl(
-            proposal,
-            quorums,
-            self._integer(token_at(expires, -1), "expires after", "duration", "3d") if expires is not None else None,
-            self._at.span(node),
-        )
-
-    def _quorum(self, node: Node) -> tree.QuorumDecl:
-        count = self._integer(token_at(node, 0), "a quorum", "int", "2")
-        role = str(self._at.literal(tokens(node, "STRING")[0]).value)
-        return tree.QuorumDecl(count, role, bool(subtrees(node, "not_by_author")), self._at.span(node))
 
     # ------------------------------------------------------------------------------------------ act
 
@@ -334,12 +325,12 @@ class Builder:
         )
 
     def _stop(self, node: Node) -> tree.StopDecl:
-        amounts = []
+        told = []
         for part in subtrees(node, "stop_part"):
-            amount = _amounts(part)[0]
+            amount = amounts(part)[0]
             counted, failures = amount.type == "NUMBER", bool(tokens(part, "FAILURES"))
             if counted is failures:
-                amounts.append(amount)
+                told.append(amount)
                 continue
             self._at.report(
                 "FC022",
@@ -349,7 +340,7 @@ class Builder:
                 self._at.span(part),
                 help=f"write it like `{EXAMPLES['stop']}`",
             )
-        count, percent = self._halves(amounts, "stop after", EXAMPLES["stop"])
+        count, percent = self._halves(told, "stop after", EXAMPLES["stop"])
         return tree.StopDecl(count, percent, self._at.span(node))
 
     # ------------------------------------------------------------------------------------------ parts
@@ -379,11 +370,11 @@ class Builder:
         value = self._amount(token, clause, ("percent",), example).value
         return value if isinstance(value, Decimal) else Decimal(0)
 
-    def _halves(self, amounts: list[Token], clause: str, example: str) -> tuple[int | None, Decimal | None]:
+    def _halves(self, given: list[Token], clause: str, example: str) -> tuple[int | None, Decimal | None]:
         """Return the count and the percentage of a clause that takes either or both, each once."""
         count: tuple[int, Span] | None = None
         percent: tuple[Decimal, Span] | None = None
-        for token in amounts:
+        for token in given:
             literal = self._amount(token, clause, ("int", "percent"), example)
             first: tuple[object, Span] | None = None
             if literal.kind == "int" and isinstance(literal.value, int):
@@ -440,9 +431,3 @@ class Builder:
     def _is_damaged(self, node: Node) -> bool:
         span = self._at.span(node)
         return any(span.start <= damage.start < span.end for damage in self._damaged)
-
-
-def _amounts(node: Node) -> list[Token]:
-    return [
-        child for child in node.children if isinstance(child, Token) and child.type in {"NUMBER", "QUANTITY", "MOMENT"}
-    ]

@@ -110,6 +110,13 @@ def subtrees(node: Node, *names: str) -> list[Node]:
     return [child for child in node.children if isinstance(child, Tree) and child.data in names]
 
 
+def amounts(node: Node) -> list[Token]:
+    """Return the direct children of `node` that are numbers, quantities or moments."""
+    return [
+        child for child in node.children if isinstance(child, Token) and child.type in {"NUMBER", "QUANTITY", "MOMENT"}
+    ]
+
+
 class ExpressionBuilder:
     """Builds expressions; one per file."""
 
@@ -130,6 +137,7 @@ class ExpressionBuilder:
             "reference": self._reference,
             "call": self._call,
             "list": self._list,
+            "list_file": self._list_file,
             "group": self._group,
             "quantified": self._quantified,
             "list_test": self._list_test,
@@ -289,6 +297,16 @@ class ExpressionBuilder:
 
     def _list(self, node: Node, depth: int) -> tree.Expr:
         return tree.ListLiteral(self._items(node, depth), self._at.span(node))
+
+    def _list_file(self, node: Node, depth: int) -> tree.Expr:
+        path, *column = tokens(node, "STRING")
+        return tree.ListFile(
+            str(self._at.literal(path).value),
+            str(self._at.literal(column[0]).value) if len(column) > 0 else None,
+            len(tokens(node, "EMPTY")) > 0,
+            self._at.span(node),
+            self._at.span(path),
+        )
 
     def _items(self, node: Node, depth: int) -> tuple[tree.Expr, ...]:
         return tuple(self.expression(child, depth + 1) for child in node.children if isinstance(child, Tree))

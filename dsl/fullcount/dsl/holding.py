@@ -6,10 +6,11 @@ A part of `builder.py`, with its ways of reading amounts and paths.
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 
 from fullcount.dsl import tree
 from fullcount.dsl.dataclass import dataclass
-from fullcount.dsl.expressions import ExpressionBuilder, Node, Reporter, subtrees, token_at, tokens
+from fullcount.dsl.expressions import ExpressionBuilder, Node, Reporter, amounts, subtrees, token_at, tokens
 from fullcount.dsl.keywords import EXAMPLES
 from fullcount.dsl.parse_tree import Token
 
@@ -88,6 +89,28 @@ class HoldingBuilder:
             self._expressions.expression(node.children[-1]),
             self._at.span(node),
             self._at.span(count),
+        )
+
+    def pick(self, node: Node) -> tree.PickDecl:
+        """Build `pick oldest N [per …] by …` or `pick N at random seed "…" [, at most N] [per …]`."""
+        (what,) = subtrees(node, "pick_first", "pick_random")
+        first, *bound = amounts(what)
+        random = what.data == "pick_random"
+        example = EXAMPLES["pick"] if not random else 'pick 10% at random seed "2026-q4", at most 15'
+        amount = self._at.literal(first)
+        percent = amount.value if random and amount.kind == "percent" and isinstance(amount.value, Decimal) else None
+        per = [self._expressions.expression(each.children[1]) for each in subtrees(what, "pick_per")]
+        order = tokens(what, "NEWEST") + tokens(what, "OLDEST")
+        return tree.PickDecl(
+            None if percent is not None else self._integer(first, "pick", "int", example),
+            percent,
+            self._integer(bound[0], "at most", "int", example) if len(bound) > 0 else None,
+            "random" if random else str(order[0]),
+            per[0] if len(per) > 0 else None,
+            None if random else self._expressions.expression(what.children[-1]),
+            str(self._at.literal(tokens(what, "STRING")[0]).value) if random else None,
+            self._at.span(node),
+            self._at.span(first),
         )
 
     def canary(self, node: Node) -> tree.CanaryDecl:

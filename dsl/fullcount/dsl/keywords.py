@@ -26,7 +26,7 @@ CLAUSES: Final[dict[str, tuple[str, ...]]] = {
         "test",
     ),
     "inventory": ("key", "incarnation", "fields", "scope", "deadline", "expect"),
-    "propose": ("where", "except", "undecided", "expect", "keep", "limit", "show"),
+    "propose": ("bounded", "where", "except", "undecided", "expect", "keep", "pick", "limit", "show"),
     "act": ("undo", "rate", "concurrency", "canary", "stop", "window"),
     "steps": ("rate", "concurrency", "canary", "stop", "window"),
     "test": ("now", "given", "before", "expect"),
@@ -38,7 +38,7 @@ LABELLED: Final = frozenset({"steps"})
 #: Blocks whose entries are separated by commas, with the words that an entry starts with (empty: any name).
 LISTS: Final[dict[str, tuple[str, ...]]] = {
     "verify": ("complete", "fresh", "snapshot", "visibility", "rows", "change", "count"),
-    "approve": ("expires",),
+    "approve": ("automatically", "otherwise", "expires"),
     "fields": (),
     "record": (),
 }
@@ -70,10 +70,12 @@ EXAMPLES: Final[dict[str, str]] = {
     "scope": 'scope environment == "production"',
     "deadline": "deadline 10m",
     "expect": 'expect id == "svc-canary"',
+    "bounded": "bounded",
     "where": "where a.last_login < now - 90d",
     "except": "except in exemptions",
     "undecided": "undecided when s.last_used is absent",
     "keep": "keep at least 3 per a.team newest by a.created",
+    "pick": "pick oldest 10 by a.created",
     "limit": "limit 50, 5%",
     "show": "show a.owner, a.last_login",
     "undo": "undo directory.update(id: a.id, locked: false)",
@@ -93,6 +95,8 @@ EXAMPLES: Final[dict[str, str]] = {
     "rows": "rows at least 100",
     "change": "change at most 20%",
     "count": "count agrees with hr.headcount",
+    "automatically": 'automatically when count <= 5 and reversible, otherwise 1 of role "ops"',
+    "otherwise": 'otherwise 1 of role "ops"',
     "expires": "expires after 3d",
 }
 
@@ -143,6 +147,7 @@ _MEANINGS: Final[dict[str, str]] = {
     "SLASH": "`/`",
     "CLAIM_COUNT": "`count`",
     "ALL_OF": "`all`",
+    "LIST_FILE": "`file`",
     "GIVEN_PARAM": "`param`",
     "GIVEN_COUNT": "`count`",
     "GIVEN_LIST": "`list`",
@@ -154,6 +159,7 @@ _MEANINGS: Final[dict[str, str]] = {
 _SPELT: Final = {
     "CLAIM_COUNT": "count",
     "ALL_OF": "all",
+    "LIST_FILE": "file",
     "GIVEN_PARAM": "param",
     "GIVEN_COUNT": "count",
     "GIVEN_LIST": "list",
@@ -164,7 +170,9 @@ IGNORED: Final = frozenset({"COMMENT", "WHITE"})
 
 #: What can begin a value, what can go on after one.
 VALUE_START: Final = frozenset({"NAME", "STRING", "NUMBER", "QUANTITY", "MOMENT", "LPAR", "LSQB"})
-VALUE_WORDS: Final = frozenset({"NOT", "MINUS", "SOME", "NO", "ANY", "ALL_OF", "COUNT", "MIN", "MAX", "SUM", "AVG"})
+VALUE_WORDS: Final = frozenset(
+    {"NOT", "MINUS", "SOME", "NO", "ANY", "ALL_OF", "COUNT", "MIN", "MAX", "SUM", "AVG", "LIST_FILE"}
+)
 AFTER_VALUE: Final = frozenset(
     {
         "OR", "AND", "NOT", "IN", "IS", "ELSE", "EQUAL", "UNEQUAL", "LESS", "AT_MOST", "GREATER", "AT_LEAST",
@@ -174,8 +182,11 @@ AFTER_VALUE: Final = frozenset(
 
 #: The words that carry a value on, so that a line starting with one continues the line before.
 CONTINUATIONS: Final = frozenset(
-    {"or", "and", "not", "in", "is", "else", "of", "needs", "where", "as", "per", "newest", "oldest", "by"}
-)
+    {
+        "or", "and", "not", "in", "is", "else", "of", "needs", "where", "as", "per", "newest", "oldest", "by",
+        "column", "may",
+    }
+)  # fmt: skip
 
 
 def word(terminal: str) -> str | None:

@@ -46,7 +46,7 @@ _SPELLINGS: Final[dict[str, str]] = {
 }  # fmt: skip
 _CALENDAR: Final = frozenset({"mo", "mon", "month", "months", "y", "yr", "yrs", "year", "years"})
 
-_QUANTITY = re.compile(r"([0-9_.]+)[ \t]*(.+)", re.DOTALL)
+_QUANTITY = re.compile(r"([0-9][0-9_]*(?:\.[0-9_]*)?)[ \t]*(.+)", re.DOTALL)
 # compiled when they are first needed, which in most files they are not
 _MOMENT = r"(\d{4})-(\d{1,2})-(\d{1,2})(?:[Tt]([0-9:.]+)(Z|z|[+-][0-9:]+)?)?"
 _CLOCK = r"(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?"

@@ -97,6 +97,17 @@ class ListLiteral:
 
 
 @dataclass(frozen=True, slots=True)
+class ListFile:
+    """`file "known.csv" column "account"`: a list that stands in a file of the workspace."""
+
+    path: str
+    column: str | None
+    may_be_empty: bool
+    span: Span
+    path_span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Now:
     """`now`: the instant of the plan."""
 
@@ -229,6 +240,7 @@ class All:
 Expr = (
     Literal
     | ListLiteral
+    | ListFile
     | Now
     | Never
     | Unknown
@@ -276,6 +288,16 @@ class ParamDecl:
 
 
 @dataclass(frozen=True, slots=True)
+class PartitionDecl:
+    """`region in ["eu-west-1", "us-east-1"]` (`values`) or `account in accounts.id` (`listed`): exactly one is set."""
+
+    name: Name
+    values: ListLiteral | None
+    listed: Dotted | None
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class InventoryDecl:
     """One question put to a source. `deadline` in microseconds. `normalized`: the rules that the key is spelled by."""
 
@@ -289,6 +311,7 @@ class InventoryDecl:
     expects: tuple[Expr, ...]
     span: Span
     head_span: Span
+    across: tuple[PartitionDecl, ...] = ()
     normalized: tuple[Name, ...] = ()
 
 
@@ -354,6 +377,31 @@ class KeepDecl:
 
 
 @dataclass(frozen=True, slots=True)
+class PickDecl:
+    """`pick oldest 10 per a.team by a.created` or `pick 10% at random seed "q4", at most 15 per a.team`.
+
+    `order` is `oldest`, `newest` (with `by`) or `random` (with `seed`); one of `count` and `percent` is set.
+    """
+
+    count: int | None
+    percent: Decimal | None
+    at_most: int | None
+    order: str
+    per: Expr | None
+    by: Expr | None
+    seed: str | None
+    span: Span
+    amount_span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class BoundedDecl:
+    """`bounded`: act on what was found, although the inventory may not have been read to its end."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class ExpectNoneDecl:
     """`expect no people as p where (p.id == a.owner) because "…"` of a proposal: what need not be in the data."""
 
@@ -380,6 +428,8 @@ class ProposeDecl:
     span: Span
     head_span: Span
     keeps: tuple[KeepDecl, ...] = ()
+    picks: tuple[PickDecl, ...] = ()
+    bounded: BoundedDecl | None = None
     expects: tuple[ExpectNoneDecl, ...] = ()
     doubts: tuple[DoubtDecl, ...] = ()
 
@@ -395,13 +445,27 @@ class QuorumDecl:
 
 
 @dataclass(frozen=True, slots=True)
+class AutomaticDecl:
+    """`automatically when count <= 5 and reversible`. A missing half is None."""
+
+    count: int | None
+    percent: Decimal | None
+    reversible: bool
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class ApproveDecl:
-    """`approve disable { 2 of role "iam-admin" not by author, expires after 3d }`. `expires` in microseconds."""
+    """`approve disable { 2 of role "iam-admin" not by author, expires after 3d }`. `expires` in microseconds.
+
+    With `automatic` the quorums are what holds otherwise.
+    """
 
     proposal: Name
     quorums: tuple[QuorumDecl, ...]
     expires: int | None
     span: Span
+    automatic: AutomaticDecl | None = None
 
 
 @dataclass(frozen=True, slots=True)

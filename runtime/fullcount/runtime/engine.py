@@ -11,9 +11,11 @@ stored plan, the rule and the evidence included, and nothing from the workflow's
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import networkx as nx
@@ -41,6 +43,7 @@ from fullcount.runtime.evidence.certificate import Certificate, certify
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.evidence.refusal import Finding, Ground, Prevented, Refusal
 from fullcount.runtime.evidence.satisfy import Produced
+from fullcount.runtime.exemption_lists import ExemptionLists
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.journal.verify import verify as verify_record
 from fullcount.runtime.notify.deliver import deliver
@@ -55,6 +58,7 @@ from fullcount.runtime.telling import of_plan
 from fullcount.runtime.versions import version_of
 from fullcount.runtime.walk import Evidence, Walked, walk
 from fullcount.runtime.workspace import Workspace
+from fullcount.runtime.workspace.exemptions import Exemption
 
 
 class NothingToApproveError(FullcountError):
@@ -221,7 +225,9 @@ class Engine:
                 return standing(plan)
 
             async def approve(_stage: Stage, _evidence: Evidence) -> ApprovalStatus:
-                return approvals.status(self.store, plan, declared, self.workspace.roles)
+                return approvals.decide(
+                    self.store, plan, declared, self.workspace.roles, allowed=self.workspace.automatic_approval()
+                )
 
             async def act(_stage: Stage, _evidence: Evidence) -> None:
                 reports.append(await apply_plan(context))
@@ -255,7 +261,10 @@ class Engine:
     def approval_status(self, plan: StoredPlan) -> ApprovalStatus | None:
         """Return how far the approval of a plan has come; None when its workflow declares no act."""
         declared = approval_of(workflow_from_document(plan.document.program), plan.document.proposal)
-        return None if declared is None else approvals.status(self.store, plan, declared, self.workspace.roles)
+        if declared is None:
+            return None
+        allowed = self.workspace.automatic_approval()
+        return approvals.status(self.store, plan, declared, self.workspace.roles, allowed=allowed)
 
     def resumes_at(self, plan: StoredPlan) -> datetime | None:
         """Return from when on an apply of this plan that is paused can be gone on with; None if none is."""
@@ -303,6 +312,15 @@ class Engine:
         state, ended = plan_state(stored, approval)
         return PlanEnd(planning.run_id, state, ended, envelopes, refusals, None, stored, approval)
 
+    def exemptions(self, name: str) -> tuple[Exemption, ...]:
+        """Read an exemption list as it is now, wherever it stands; not from within a loop. Raises `WorkspaceError`."""
+
+        async def read() -> tuple[Exemption, ...]:
+            async with Readers(self.workspace) as readers:
+                return await ExemptionLists(self.workspace, readers.reader, self._clock).read(name)
+
+        return asyncio.run(read())
+
     def _context(
         self,
         plan: StoredPlan,
@@ -316,6 +334,7 @@ class Engine:
     ) -> ApplyContext:
         catalog = self.workspace.catalog()
         versions = {source: version_of(self.workspace, source) for source in sources_of(workflow, proposal)}
+        lists = ExemptionLists(self.workspace, readers.reader, self._clock)
         return ApplyContext(
             store=self.store,
             plan=plan,
@@ -326,11 +345,17 @@ class Engine:
             resources={(s, name): r for s in catalog.sources() for name, r in catalog.resources(s).items()},
             snapshots=self.snapshots,
             exemptions=self.workspace.exemptions,
+            exemption_tables={
+                name: partial(lists.read, name)
+                for name in (each.list_name for each in proposal.excepts)
+                if name is not None and lists.in_source(name)
+            },
             roles=lambda: self.workspace.roles,
             protections=lambda: protections_of(
                 self.workspace.protections.relied_on(), workflow.inventories[proposal.inventory], proposal
             ),
             freezes=self.workspace.freezes,
+            automatic_approval=self.workspace.automatic_approval,
             versions={"engine": __version__, **versions},
             clock=self._clock,
             monotonic=self._budget.monotonic,

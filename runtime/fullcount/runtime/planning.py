@@ -22,8 +22,10 @@ from fullcount.dsl.source import Source
 from fullcount.runtime import __version__
 from fullcount.runtime.approve import approvals
 from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.collect.across import collect_across
 from fullcount.runtime.collect.budget import Budget, Progress
 from fullcount.runtime.collect.loop import collect
+from fullcount.runtime.collect.parts import UnnamedPartError, not_covered, parts_of
 from fullcount.runtime.collect.snapshots import SnapshotStore
 from fullcount.runtime.connectors.base import SourceError
 from fullcount.runtime.evidence.certificate import Certificate, certify
@@ -31,6 +33,7 @@ from fullcount.runtime.evidence.codes import ActReason
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.evidence.refusal import Finding, Ground, Refusal
 from fullcount.runtime.evidence.satisfy import Produced
+from fullcount.runtime.exemption_lists import ExemptionLists
 from fullcount.runtime.plan.build import PlanInputs, build_plan
 from fullcount.runtime.plan.document import Measurement, PlanDocument
 from fullcount.runtime.plan.errors import UnborneError
@@ -93,21 +96,42 @@ class Planning:
             "approve": self.approve,
         }
 
-    async def inventory(self, stage: Stage, _evidence: Evidence) -> Produced:
+    async def inventory(self, stage: Stage, evidence: Evidence) -> Produced:
         """Read one inventory to its end, or as far as it goes."""
         asked = self.request.workflow.inventories[stage.name]
-        envelope = await collect(
-            self.readers.reader(asked.source),
+        envelope = await self._read(asked, _listed(asked, evidence))
+        self.store.record_envelope(self.run_id, self.request.workflow.name, envelope)
+        return envelope
+
+    async def _read(self, asked: program.Inventory, listed: Mapping[str, Certificate]) -> Envelope:
+        reader = self.readers.reader(asked.source)
+        resource = self.workspace.catalog().resources(asked.source)[asked.resource]
+        if len(asked.across) == 0:
+            return await collect(
+                reader,
+                asked,
+                resource,
+                bindings=self.bindings,
+                snapshots=self.snapshots,
+                budget=self.budget,
+                clock=self.clock,
+                progress=self.progress,
+            )
+        try:
+            parts = parts_of(asked, listed, self.snapshots)
+        except UnnamedPartError as error:
+            return not_covered(asked, error, self.clock())
+        return await collect_across(
+            reader,
             asked,
-            self.workspace.catalog().resources(asked.source)[asked.resource],
+            resource,
+            parts,
             bindings=self.bindings,
             snapshots=self.snapshots,
             budget=self.budget,
             clock=self.clock,
             progress=self.progress,
         )
-        self.store.record_envelope(self.run_id, self.request.workflow.name, envelope)
-        return envelope
 
     async def verify(self, stage: Stage, evidence: Evidence) -> Certificate | Refusal:
         """Certify that the claims of `verify` hold for what was read, or say everything that does not."""
@@ -143,6 +167,7 @@ class Planning:
         if isinstance(reached, Refusal):
             return reached
         previous = self._previous()
+        lists = ExemptionLists(self.workspace, self.readers.reader, self.clock)
         act = act_of(workflow, proposal.name)
         certificates = [produced for produced in evidence.values() if isinstance(produced, Certificate)]
         inputs = PlanInputs(
@@ -158,9 +183,12 @@ class Planning:
             engine_version=__version__,
             connector_versions={source: version_of(self.workspace, source) for source in sources},
             exemptions={
-                name: self.workspace.exemptions(name)
+                name: await lists.read(name)
                 for name in (each.list_name for each in proposal.excepts)
                 if name is not None
+            },
+            exemption_places={
+                name: lists.origin(name) for name in (each.list_name for each in proposal.excepts) if name is not None
             },
             authors=sorted({*request.authors, request.person.principal}),
             plan_id=str(ULID()),
@@ -182,12 +210,14 @@ class Planning:
         return document
 
     async def approve(self, stage: Stage, _evidence: Evidence) -> Produced:
-        """Say how far the approval has come: a re-made identical plan keeps what it had."""
+        """Say how far the approval has come: a re-made identical plan keeps what it had; a rule may approve it."""
         declared = approval_of(self.request.workflow, stage.name)
         if declared is None or self.stored is None:
             msg = "the graph has an approve stage only where an approval is declared, and after its plan"
             raise TypeError(msg)
-        return approvals.status(self.store, self.stored, declared, self.workspace.roles)
+        return approvals.decide(
+            self.store, self.stored, declared, self.workspace.roles, allowed=self.workspace.automatic_approval()
+        )
 
     async def _reach(self, stage: Stage) -> tuple[str, ...] | Refusal:
         """Return what the act and its undo set off besides, for the plan to announce; or why they would be refused."""
@@ -230,6 +260,19 @@ class Planning:
                 except SourceError as error:
                     return error
         return None
+
+
+def _listed(asked: program.Inventory, evidence: Evidence) -> Mapping[str, Certificate]:
+    """Return the certified inventories that name the parts of one; the graph has an edge from each."""
+    found: dict[str, Certificate] = {}
+    for across in asked.across:
+        if across.inventory is not None:
+            certificate = evidence[f"verify:{across.inventory}"]
+            if not isinstance(certificate, Certificate):
+                msg = "the edge into an inventory that is read in parts requires a certificate"
+                raise TypeError(msg)
+            found[across.inventory] = certificate
+    return found
 
 
 def unanswered(stage: Stage, error: SourceError) -> Refusal:

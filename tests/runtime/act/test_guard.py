@@ -71,6 +71,10 @@ REFUSED = {
         replace(ALLOWED, approval=replace(ALLOWED.approval, broken="ana (uid:1) is no longer among those who may")),
         "FC779",
     ),
+    "a rule approved more than the workspace allows now": (
+        replace(ALLOWED, approval=replace(ALLOWED.approval, automatic_of=4), automatic_allowed=3),
+        "FC719",
+    ),
     "plan marked expired": (replace(ALLOWED, plan_state="expired"), "FC708"),
     "superseded": (replace(ALLOWED, plan_state="superseded"), "FC710"),
     "already used": (replace(ALLOWED, plan_state="applied"), "FC712"),

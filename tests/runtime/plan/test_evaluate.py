@@ -206,7 +206,7 @@ def test_instants_stand_in_the_plan_as_iso_8601_in_utc(tmp_path):
 
 def test_too_few_rows_for_an_aggregate_make_undecided_and_are_named(tmp_path):
     """No data is no reason to select: the plan says how many rows would have been needed."""
-    rule = 'count people as q where (q.active) >= 0 and min people as p where (p.id == a.team) of p.id needs 2 < "zz"'
+    rule = 'count people as q where (q.active) >= 1 and min people as p where (p.id == a.team) of p.id needs 2 < "zz"'
     text = ORPHANS.replace("(a.owner is absent or no people as p where (p.id == a.owner and p.active))", f"({rule})")
     people = [person("payments")]
     doc = evidence(tmp_path, [account("a")], people, text=text).plan()

@@ -48,6 +48,7 @@ STRICTER = {
     "less change": (("change at most 20%", "change at most 10%"),),
     "one canary more": (('expect id == "canary"', 'expect id == "canary"\n    expect id == "canary-2"'),),
     "one floor more": (("show ", "keep at least 3 per a.team newest by a.created\n    show "),),
+    "one pick more": (("show ", "pick oldest 3 per a.team by a.created\n    show "),),
     "a wider search for a witness": (("(p.id == a.owner and p.active)", "(p.id == a.owner)"),),
 }
 
@@ -61,6 +62,31 @@ def test_an_edit_to_the_stricter_side_can_only_shrink_and_its_reverse_only_grow(
     for old, new in STRICTER[name]:
         stricter = stricter.replace(old, new)
     assert judged(*back, base=stricter).answer is Answer.GROWS
+
+
+PICK = BASE.replace("show ", "pick oldest 3 per a.team by a.created\n    show ")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("oldest 3", "oldest 2"),
+        ("per a.team by", "by"),
+        ("oldest", "newest"),
+        ("pick oldest 3 per a.team by a.created", 'pick 3 at random seed "x" per a.team'),
+        ('team != "sandbox"', 'team != "sandbox" and team != "lab"'),
+        ("show ", 'except when a.team == "core"\n    show '),
+    ],
+)
+def test_beside_a_pick_nothing_is_proven_but_what_is_the_same(change):
+    """Whom another rule leaves out, another object takes the place of."""
+    assert judged(change, base=PICK).answer is not Answer.SHRINKS
+
+
+def test_a_pick_behind_the_same_picks_can_only_shrink():
+    """It takes from what these took."""
+    more = "pick oldest 3 per a.team by a.created\n    pick newest 1 by a.created"
+    assert judged(("pick oldest 3 per a.team by a.created", more), base=PICK).answer is Answer.SHRINKS
 
 
 FLOOR = BASE.replace("show ", "keep at least 3 per a.team newest by a.created\n    show ")

@@ -3,8 +3,9 @@
 The statement answers for each row of the base inventory, in no particular order, five truths: whether the row is in
 the inventory's scope, whether the rule selects it, whether a condition of the rule keeps it, whether a protection of
 the workspace does, and whether a floor does. NULL is unknown. An object is selected if and only if the first two are
-true and the others are *false*. Semantics are those of `ir.py`, equal to `closure.py`. The statement raises no error on
-any data, and depends on no setting of the session.
+true and the others are *false*, and the picks of the proposal, which compare all of these objects, take it. Semantics
+are those of `ir.py`, equal to `closure.py`. The statement raises no error on any data, and depends on no setting of the
+session.
 """
 
 # ruff: noqa: S608 - this module exists to build SQL; names and values enter it through `sql_text` alone
@@ -14,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fullcount.compiler import ir, program
-from fullcount.compiler.lower import facts, sql_floor, sql_text
+from fullcount.compiler.lower import facts, sql_floor, sql_pick, sql_text
 from fullcount.compiler.lower.sql_expr import Lowering
 from fullcount.compiler.lower.sql_frame import Frame, Relation, Statement
 from fullcount.compiler.lower.world import Bindings
@@ -27,6 +28,7 @@ __all__ = [
     "IN_SCOPE",
     "PROTECTED",
     "RULE",
+    "SELECTED",
     "TRUTH",
     "Relation",
     "filter_statement",
@@ -35,6 +37,9 @@ __all__ = [
 
 IN_SCOPE, RULE, EXCEPTED, PROTECTED, FLOOR = "$in_scope", "$rule", "$excepted", "$protected", "$floor"
 """Output columns of `select_statement`, after the key's; no field can have these names."""
+
+SELECTED = f'("{IN_SCOPE}" AND "{RULE}" AND NOT "{PROTECTED}" AND NOT "{EXCEPTED}" AND NOT "{FLOOR}")'
+"""Over the columns of `select_statement`: whether a row is selected before any pick; unknown where one of them is."""
 
 GROUP, PLACE = "$group", "$place"
 """Output columns of `places_statement`, after the key's and `IN_SCOPE`."""
@@ -51,7 +56,8 @@ def select_statement(
 ) -> str:
     """Return a SELECT of the base inventory's key fields (canonical values) and the truths of each row.
 
-    `EXCEPTED` is about `except when` conditions; a configured list of exemptions is the runtime's. Raises ValueError
+    `EXCEPTED` is about `except when` conditions; a configured list of exemptions is the runtime's. With picks, the
+    group and the place of the row follow for each of them; what they take is `sql_pick.with_picks`'s. Raises ValueError
     if a snapshot is missing, or if two fields of an inventory differ in the case of letters only; KeyError for a
     parameter that is not bound.
     """
@@ -75,7 +81,21 @@ def select_statement(
         PROTECTED: row.truth(_any_of(tuple(each.condition for each in proposal.protections))),
         FLOOR: floor,
     }
-    return _select(inventory, statement, frame, truths)
+    return _select(inventory, statement, frame, {**truths, **_ranks(proposal, inventory, frame, row)})
+
+
+def _ranks(proposal: program.Proposal, inventory: program.Inventory, frame: Frame, row: Lowering) -> dict[str, str]:
+    """Return the group and the place of each row, as each pick sees them. NULL: not known."""
+    columns: dict[str, str] = {}
+    for number, pick in enumerate(proposal.picks):
+        columns[sql_pick.group_column(number)] = "TRUE" if pick.per is None else row.known(pick.per).value
+        if pick.by is not None:
+            place = row.known(pick.by).value
+        else:
+            key = [sql_text.column(frame.alias, name, inventory.fields[name].type) for name in inventory.key]
+            place = sql_pick.random_place(pick.seed or "", key)
+        columns[sql_pick.place_column(number)] = place
+    return columns
 
 
 def places_statement(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from fullcount.dsl.codes.examples import TIDY, tidy
+from fullcount.dsl.codes.examples import TIDY, tidy, with_people
 from fullcount.dsl.codes.model import Code
 from fullcount.dsl.diagnostics import Severity
 
@@ -13,6 +13,12 @@ _ACT = """\
   }
 """
 _DELETE = "  act disable with directory.delete(id: a.id)\n"
+_AUTOMATIC = '  approve disable {{ automatically when {}, otherwise 1 of role "ops", expires after 3d }}\n'
+
+
+def _automatic(conditions: str, *changes: tuple[str, str]) -> str:
+    return tidy((_APPROVE, _AUTOMATIC.format(conditions)), *changes)
+
 
 CODES: tuple[Code, ...] = (
     Code(
@@ -100,5 +106,53 @@ CODES: tuple[Code, ...] = (
         ),
         wrong=tidy(('role "iam-admin"', 'role "on-call"')),
         right=TIDY,
+    ),
+    Code(
+        id="FC411",
+        title="an automatic approval that the workspace does not allow",
+        explanation=(
+            "`automatically when …` lets a small plan be approved by the workflow's own rule. Whether there is such a "
+            "thing at all, and of how many objects at most, is the policy of the workspace: `[policy] "
+            "automatic_approval = 5` in fullcount.toml. Without it, or with 0, nothing is approved automatically.\n\n"
+            "Stay within the policy, have it changed by who owns the workspace, or leave the decision to people."
+        ),
+        wrong=_automatic("count <= 500 and reversible"),
+        right=_automatic("count <= 5 and reversible"),
+    ),
+    Code(
+        id="FC412",
+        title="an automatic approval of an act that can't be taken back",
+        explanation=(
+            "Nothing irreversible is done without a person. The act has no `undo` here, so no rule can approve it.\n\n"
+            "Add an `undo` if the operation has one, or leave the decision to people."
+        ),
+        wrong=_automatic("count <= 5", (_ACT, _DELETE), ("otherwise 1", "otherwise 2")),
+        right=_automatic("count <= 5"),
+    ),
+    Code(
+        id="FC413",
+        title="an automatic approval of a conclusion from absence",
+        explanation=(
+            "Where a rule concludes from what an inventory does not have (`no … where`, `count … < n`), or where the "
+            "inventory may not have been read to its end (`bounded`), or where objects are ranked (`pick`), a person "
+            "has to look at the evidence before anything is done.\n\n"
+            "Leave the decision to people, or say the rule by what is found."
+        ),
+        wrong=with_people((_APPROVE, _AUTOMATIC.format("count <= 5 and reversible"))),
+        right=with_people(
+            (_APPROVE, _AUTOMATIC.format("count <= 5 and reversible")),
+            rule="a.owner is present and some people as p where (p.id == a.owner and not p.active)",
+        ),
+    ),
+    Code(
+        id="FC414",
+        title="an automatic approval without a number",
+        explanation=(
+            "What nobody looks at must be small: an automatic approval says of how many objects at most, and zero "
+            "means none. A percentage may stand beside the number, never in its place.\n\n"
+            "Write `automatically when count <= 5 and reversible`."
+        ),
+        wrong=_automatic("reversible"),
+        right=_automatic("count <= 5 and percent <= 1% and reversible"),
     ),
 )

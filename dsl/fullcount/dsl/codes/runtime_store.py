@@ -156,6 +156,14 @@ _LEDGER: tuple[Code, ...] = (
         "Read again with a new plan. `fullcount verify` says what else was touched.",
     ),
     Code(
+        "FC719",
+        "nobody was asked, and the workspace no longer allows that",
+        "The plan was approved by the rule of its workflow (`automatically when …`) while the policy of the workspace "
+        "allowed it. `[policy] automatic_approval` in fullcount.toml has since been lowered or removed, and it is read "
+        "again before each act, so nothing further is done on the word of a rule.\n\n"
+        "Have the plan approved by the people that the workflow names.",
+    ),
+    Code(
         "FC720",
         "another run is at work on it",
         "Two runs never act on one plan at the same time. The message names who holds the lease and until when; the "

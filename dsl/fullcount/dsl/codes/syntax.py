@@ -310,6 +310,15 @@ no one has to guess how far the condition goes. `where (all)` takes every row.""
         right=_RIGHT_NONE,
     ),
     Code(
+        "FC026",
+        "`otherwise` is missing, or stands where it does not belong",
+        """\
+Behind `automatically when …` the next rule says who is asked when its conditions do not hold, and it begins with
+`otherwise`. Without `automatically` before it there is nothing that it could stand against.""",
+        wrong=_changed("2 of role", "automatically when count <= 5 and reversible, 2 of role"),
+        right=_changed("2 of role", "automatically when count <= 5 and reversible, otherwise 2 of role"),
+    ),
+    Code(
         "FC030",
         "an edition that is not known",
         """\

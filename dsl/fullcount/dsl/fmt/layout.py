@@ -34,8 +34,8 @@ OPEN_LISTS: Final = frozenset({"show", "limit"})
 CHAINS: Final = frozenset({"disjunction", "conjunction", "sum", "product", "fallback"})
 #: One-line clauses of the file and of `workflow` that stand together, with their words in a column.
 TOGETHER: Final = (frozenset({"describe", "owner", "schedule"}),)
-#: Clauses whose condition starts right after the word and goes on two columns further in.
-OUT_OF_COLUMN: Final = frozenset({"where"})
+#: Clauses outside of the column: their condition starts right after the word, or there is nothing behind it.
+OUT_OF_COLUMN: Final = frozenset({"where", "bounded"})
 #: Clauses that begin with a name and a colon.
 LABELLED: Final = frozenset({"step", "stray_step"})
 #: Blocks that hold other blocks: their clauses are set apart by kind.

@@ -69,6 +69,10 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
+def _nothing_automatic() -> int:
+    return 0
+
+
 @dataclass(frozen=True, slots=True)
 class ApplyContext:
     """Everything that applying or undoing one plan needs.
@@ -76,7 +80,9 @@ class ApplyContext:
     `workflow` is the one of the plan's own program. `resources` are by source and name. `versions` are those running
     now: `engine`, and each source's connector by source name. `exemptions` reads a list anew at each call, `roles` who
     is in which role, `protections` what the workspace protects of the plan's base inventory, `freezes` when nothing may
-    be done; each raises when it can't. `stop` asks the run to stop.
+    be done; each raises when it can't. `exemption_tables` are the lists that stand in a source, read by a question.
+    `stop` asks the run to stop. `automatic_approval` reads how many objects a plan may have that its workflow's own
+    rule approved.
     """
 
     store: Store
@@ -99,6 +105,8 @@ class ApplyContext:
     stop: StopSignal = field(default_factory=StopSignal)
     lease_time: timedelta = LEASE_TIME
     slot_id: str | None = None
+    automatic_approval: Callable[[], int] = _nothing_automatic
+    exemption_tables: Mapping[str, Callable[[], Awaitable[Sequence[Exemption]]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,7 +105,9 @@ class GroupRunner:
         self.stopped_by = guard(self.watch.inputs(None, self.acts))
         if self.stopped_by is not None:
             return []
+        await self.watch.refresh()  # whether an object is let go is judged by the lists, too
         judged = await _all([self._judged(item) for item in items])
+        await self.watch.refresh()
         outcomes, due = self._admitted([answer for answer in judged if not isinstance(answer, Exception)])
         entries = self._intents(due)
         results: list[OutcomeEntry | Exception | None] = []
@@ -198,6 +200,7 @@ class GroupRunner:
                     return OutcomeEntry(key, Outcome.CHANGED, None, "the object changed while it waited for its turn")
                 due = again
             call = self._call(due, entry.idempotency_key)
+            await self.watch.refresh()
             try:
                 result = await perform_guarded(
                     self.actors.of(due.item.row), call, self.watch.inputs(key, acts, due.seen)

@@ -38,11 +38,13 @@ class Purpose(StrEnum):
 class ApprovalFacts:
     """A complete approval: which digest it is of, until when it holds, and why it no longer does by today's roles.
 
-    `broken` is None while everybody whose yes was counted may still give it.
+    `automatic_of`: it was given by the workflow's own rule over so many objects; None: by people. `broken` is None
+    while everybody whose yes was counted may still give it.
     """
 
     digest: str
     expires_at: datetime
+    automatic_of: int | None = None
     broken: str | None = None
 
 
@@ -71,6 +73,7 @@ class GuardInputs:
     `acts` counts the acts already made or in flight under this plan, without the one asked about. `exemption` says why
     this object is exempted by now, if it is, and `protection` why it is protected. `fence` is the token this run holds,
     `fence_current` the one that the store would accept. `windows`: when acting is allowed, any time without one.
+    `automatic_allowed`: how many objects a plan may have now that its workflow's own rule approved.
     """
 
     purpose: Purpose
@@ -95,6 +98,7 @@ class GuardInputs:
     canary: CanaryFacts | None
     fence: int
     fence_current: int | None
+    automatic_allowed: int = 0
 
 
 def target_facts(identity: Mapping[str, str]) -> dict[str, str]:
@@ -192,6 +196,14 @@ def _approval(given: GuardInputs) -> Finding | None:
             code="FC708",
             message=f"the approval expired at {given.approval.expires_at.isoformat()}",
             ways_on=("plan again and have the new plan approved",),
+        )
+    by_rule = given.approval.automatic_of
+    if by_rule is not None and by_rule > given.automatic_allowed:
+        return Finding(
+            code="FC719",
+            message="nobody was asked about this plan, and the workspace no longer approves so many objects "
+            f"automatically: {by_rule}, and {given.automatic_allowed} are allowed",
+            ways_on=("have exactly this plan approved by people",),
         )
     if given.approval.broken is not None:
         return Finding(

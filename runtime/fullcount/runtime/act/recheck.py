@@ -28,6 +28,7 @@ from fullcount.compiler.program import Inventory, Proposal, Workflow
 from fullcount.compiler.values import Cell, FieldState, Row, Value, present
 from fullcount.runtime.act.floors import Floors
 from fullcount.runtime.act.live import NOTHING_KNOWN, LiveWorld, decide
+from fullcount.runtime.act.ranks import Ranks
 from fullcount.runtime.collect.canonical import as_declared
 from fullcount.runtime.collect.snapshots import SnapshotCorrupt, SnapshotMissing
 from fullcount.runtime.connectors.base import Existence, Matches, SourceError, SourceReader
@@ -129,6 +130,7 @@ class Rechecker:
         self._row = proposal.row
         self._rule = compile_truth(proposal.where, bindings)
         self._scope: TruthOf | None = None if self._base.scope is None else compile_truth(self._base.scope, bindings)
+        self._ranks = Ranks(proposal, bindings)
         self._excepts = tuple(compile_truth(condition, bindings) for condition in proposal.exemptions)
         self._asked_of_base = _fields_of_base(proposal.deciding, self._base)
         self._also = also
@@ -171,6 +173,10 @@ class Rechecker:
         for kept, words in [] if self._floors is None else await self._floors.keep(live):
             verdicts.append((None if kept is None else not kept, words))
             if kept is None:
+                unplaced.append(words)
+        for same, words in self._ranks.hold(planned.cells, live):
+            verdicts.append((same, words))
+            if same is None:
                 unplaced.append(words)
         moved = self._moved(planned, live)
         for truth, words in verdicts:

@@ -6,6 +6,7 @@ second at the most, also within a group of acts: after that the next act looks a
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -37,8 +38,11 @@ from fullcount.runtime.store.plans import makers, state_of
 from fullcount.runtime.store.rounds import current_round, votes
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import CanaryRow, Fence
+from fullcount.runtime.workspace.exemptions import Exemption
 from fullcount.runtime.workspace.freezes import Freeze
 
+TABLE_SHARE = 5
+"""How many times as long as reading a table takes, what was read of it may be used."""
 LOOK_SECONDS = 0.2
 """How old what the guard looks at may be when a call is made."""
 
@@ -66,10 +70,10 @@ def standing(store: Store, plan_id: str, fence: Fence) -> Standing:
         approval: ApprovalFacts | None = None
         agreed: tuple[Person, ...] = ()
         if round_ is not None and round_.key is not None and round_.expires_at is not None:
-            approval = ApprovalFacts(round_.digest, from_micros(round_.expires_at))
-            agreed = tuple(
-                Person(vote.uid, vote.name) for vote in votes(session, round_.round_id) if vote.expires_at > now
-            )
+            given = votes(session, round_.round_id)
+            of = plan.candidates if len(given) == 0 else None
+            approval = ApprovalFacts(round_.digest, from_micros(round_.expires_at), of)
+            agreed = tuple(Person(vote.uid, vote.name) for vote in given if vote.expires_at > now)
         try:
             leases.check(session, fence, now)
             current: int | None = fence.token
@@ -153,9 +157,13 @@ class Watch:
         self._windows = tuple(window for act in acts for window in act.windows)
         self._canary = next((act.canary for act in acts), None)
         self._freezes: tuple[Freeze, ...] = ()
+        self._automatic_allowed = 0
         self._released = frozenset(row.key for row in document.rows if lets_go(row))
         """An exemption is one of the reasons to let an object go."""
         self._looked_at = 0.0
+        self._tables: dict[str, tuple[Exemption, ...]] = {}
+        self._tables_read, self._tables_took = 0.0, 0.0
+        self._reading = asyncio.Lock()
         self.look()
 
     @property
@@ -168,17 +176,52 @@ class Watch:
         context = self._context
         self._looked_at = context.monotonic()
         self._standing = standing(context.store, context.plan.document.plan_id, self._fence)
-        self._exemptions = [entry for name in self._lists for entry in context.exemptions(name)]
+        self._exemptions = [
+            entry for name in self._lists if name not in context.exemption_tables for entry in context.exemptions(name)
+        ]
         self._approval = self._approval_now()
         if self._purpose is Purpose.ACT:
             self.protecting.look()
             self._freezes = context.freezes()
+            self._automatic_allowed = context.automatic_approval()
+
+    async def refresh(self) -> None:
+        """Read anew the exemption lists that stand in a source, if what was read of them is not quite new.
+
+        To be called before `inputs` for an object. A table that takes long to read may be older by a few times as long
+        as it takes: otherwise nothing but reading it would be done.
+        """
+        context = self._context
+        tables = [name for name in self._lists if name in context.exemption_tables]
+        if len(tables) == 0 or self._purpose is not Purpose.ACT:
+            return
+        async with self._reading:
+            may_be = max(LOOK_SECONDS, self._tables_took * TABLE_SHARE)
+            began = context.monotonic()
+            if len(self._tables) == len(set(tables)) and began - self._tables_read <= may_be:
+                return
+            self._tables.clear()  # if one can't be read, none of them is relied on
+            read = {name: tuple(await context.exemption_tables[name]()) for name in dict.fromkeys(tables)}
+            self._tables.update(read)
+            self._tables_read = began
+            self._tables_took = context.monotonic() - began
+
+    def _listed(self) -> list[Exemption]:
+        """Return the entries of every list. Raises `LookupError` for a table that was not read: it is never empty."""
+        entries = list(self._exemptions)
+        if self._purpose is Purpose.ACT:
+            for name in self._lists:
+                if name in self._context.exemption_tables:
+                    entries += self._tables[name]
+        return entries
 
     def _approval_now(self) -> ApprovalFacts | None:
         """Return the approval with what the roles say of it now. An undo rests on none, nor on the roles."""
         given = self._standing.approval
         if given is None or self._purpose is Purpose.UNDO:
             return given
+        if given.automatic_of is not None and self._declared is not None and self._declared.automatic is not None:
+            return given  # nobody was asked: what the workspace allows now is held against it instead
         context = self._context
         document = context.plan.document
         why = broken(self._declared, context.roles(), document, self._standing.agreed)
@@ -196,7 +239,7 @@ class Watch:
     def exempted(self, key: tuple[Any, ...]) -> str | None:
         """Return why an object is on an exemption list by now; None if it is on none."""
         context = self._context
-        return exempted(self._exemptions, key, context.plan.document.workflow, context.clock(), self._spelling)
+        return exempted(self._listed(), key, context.plan.document.workflow, context.clock(), self._spelling)
 
     def _canary_facts(self) -> CanaryFacts | None:
         if self._canary is None:
@@ -238,4 +281,5 @@ class Watch:
             canary=self._canary_facts(),
             fence=self._fence.token,
             fence_current=self._standing.fence_current,
+            automatic_allowed=self._automatic_allowed,
         )

@@ -8,11 +8,13 @@ the store's transaction, so that two approvers at once can't both be the last. T
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
+from fullcount.compiler.document import workflow_from_document
 from fullcount.compiler.program import Approval
+from fullcount.runtime.approve.automatic import automatic_rule, why_asked
 from fullcount.runtime.approve.electorate import Electorate, resolve
 from fullcount.runtime.approve.identity import Person, name_of
 from fullcount.runtime.store.plans import makers
@@ -32,6 +34,16 @@ class QuorumStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class Automatically:
+    """A decision by rule: its conditions in words, and what they were held against."""
+
+    words: str
+    candidates: int
+    population: int
+    reversible: bool
+
+
+@dataclass(frozen=True, slots=True)
 class ApprovalStatus:
     """How far the approval of a plan has come. `approved` is the one field that decisions read."""
 
@@ -44,6 +56,10 @@ class ApprovalStatus:
     expires_at: datetime | None
     """When the approval, or the first of the votes so far, runs out."""
     ended_because: str | None = None
+    automatic: Automatically | None = None
+    """The workflow's own rule, where it approved the plan and nobody was asked."""
+    asked_because: str | None = None
+    """Why the workflow's own rule does not approve the plan, where it has one."""
     broken: str | None = None
     """Why an approval that was complete no longer holds: somebody who was counted may no longer approve."""
     unreachable: str | None = None
@@ -52,7 +68,7 @@ class ApprovalStatus:
     @property
     def missing(self) -> int:
         """How many people must still agree."""
-        return sum(quorum.needed - quorum.have for quorum in self.quorums)
+        return 0 if self.approved else sum(quorum.needed - quorum.have for quorum in self.quorums)
 
 
 def give(
@@ -100,23 +116,60 @@ def strike(
     return store.strike_plan(plan.document.plan_id, keys, person, because)
 
 
-def status(store: Store, plan: StoredPlan, approval: Approval, roles: Mapping[str, Sequence[str]]) -> ApprovalStatus:
-    """Return how far the approval of a plan has come. Raises `ApprovalRefused` when a role can't be resolved."""
-    return _status(plan, _electorate(plan, approval, roles), store.approval_round(plan.document.plan_id))
+def decide(
+    store: Store, plan: StoredPlan, approval: Approval, roles: Mapping[str, Sequence[str]], *, allowed: int
+) -> ApprovalStatus:
+    """Approve the plan by its workflow's own rule if that holds, and return how far the approval has come.
+
+    `allowed` is the workspace's policy as it is now. Raises `ApprovalRefused`, `PlanRefused`, `PlanStale`.
+    """
+    rule, document = approval.automatic, plan.document
+    electorate = _electorate(plan, approval, roles)
+    if rule is not None and why_asked(document, rule, allowed) is None:
+        journaled = automatic_rule(workflow_from_document(document.program), document.proposal)
+        if journaled is not None:
+            store.approve_automatically(
+                document.plan_id,
+                document.digest,
+                timedelta(microseconds=approval.expires),
+                electorate.rule,
+                journaled,
+                allowed=allowed,
+                population=document.sums.inventory,
+            )
+    return status(store, plan, approval, roles, allowed=allowed)
+
+
+def status(
+    store: Store, plan: StoredPlan, approval: Approval, roles: Mapping[str, Sequence[str]], *, allowed: int = 0
+) -> ApprovalStatus:
+    """Return how far the approval of a plan has come. Raises `ApprovalRefused` when a role can't be resolved.
+
+    What the workflow's own rule approved counts only as long as the workspace's policy, `allowed`, has room for it.
+    """
+    found = _status(plan, _electorate(plan, approval, roles), store.approval_round(plan.document.plan_id), allowed)
+    rule = approval.automatic
+    if rule is None:
+        return found
+    if found.approved and found.automatic is not None:
+        return replace(found, automatic=replace(found.automatic, words=rule.text))
+    return found if found.approved else replace(found, asked_because=why_asked(plan.document, rule, allowed))
 
 
 def _electorate(plan: StoredPlan, approval: Approval, roles: Mapping[str, Sequence[str]]) -> Electorate:
     return resolve(approval.quorums, roles, makers(plan.document))
 
 
-def _status(plan: StoredPlan, electorate: Electorate, round_: Round) -> ApprovalStatus:
+def _status(plan: StoredPlan, electorate: Electorate, round_: Round, allowed: int = 0) -> ApprovalStatus:
     live = tuple(vote for vote in round_.votes if not vote.lapsed)
     complete = round_.state is RoundState.COMPLETE
-    broken = electorate.no_longer([vote.person for vote in live]) if complete else None
-    approved = complete and broken is None
+    broken = electorate.no_longer([vote.person for vote in live]) if complete and not round_.automatic else None
+    by_rule = round_.automatic
+    approved = complete and broken is None and (not by_rule or plan.document.sums.candidates <= allowed)
     speaks = approved or round_.state is RoundState.OPEN
     uids = frozenset(vote.person.uid for vote in live) if speaks else frozenset[int]()
     filled = electorate.fill(uids)
+    sums, act = plan.document.sums, plan.document.act
     expires_at = None if broken is not None else round_.expires_at
     if round_.state is RoundState.OPEN and live:
         expires_at = min(vote.expires_at for vote in live)
@@ -129,7 +182,9 @@ def _status(plan: StoredPlan, electorate: Electorate, round_: Round) -> Approval
             QuorumStatus(
                 role=seat.quorum.role,
                 needed=seat.quorum.count,
-                have=seat.quorum.count if approved else sum(1 for place in filled if place[0] == index),
+                have=seat.quorum.count
+                if approved and not round_.automatic
+                else sum(1 for place in filled if place[0] == index),
                 not_by_author=seat.quorum.not_by_author,
                 eligible=tuple(Person(uid=uid, name=name_of(uid)) for uid in sorted(seat.eligible - uids)),
             )
@@ -138,6 +193,9 @@ def _status(plan: StoredPlan, electorate: Electorate, round_: Round) -> Approval
         votes=round_.votes,
         expires_at=expires_at,
         ended_because=round_.ended_because,
+        automatic=Automatically("", sums.candidates, sums.inventory, act is not None and act["reversible"] is True)
+        if round_.automatic
+        else None,
         broken=broken,
         unreachable=None if approved else electorate.unreachable(uids),
     )

@@ -113,6 +113,7 @@ def status_document(status: ApprovalStatus) -> dict[str, Any]:
         "approved": status.approved,
         "state": status.state,
         "missing": status.missing,
+        "automatic": None if status.automatic is None else status.automatic.words,
         "expires_at": None if status.expires_at is None else status.expires_at.isoformat(),
         "broken": status.broken,
         "unreachable": status.unreachable,

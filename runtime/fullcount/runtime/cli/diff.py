@@ -48,7 +48,7 @@ def diff(
             mine = {name: text for name, text in given.items() if name in own or name not in known}
             versions.append(Version(each, one_proposal(each, proposal), bound_params(each, mine)))
         held = held_on(here.store, on, here.engine.snapshots)
-        found = compare(held, versions[0], versions[1], here.workspace.exemptions)
+        found = compare(held, versions[0], versions[1], here.engine.exemptions)
     if as_json:
         show_json(comparison_json(found))
     elif all_rows:

@@ -40,7 +40,7 @@ def evaluate(
         proposed = one_proposal(chosen, proposal)
         params = bound_params(chosen, given_params(param))
         held = held_on(here.store, on, here.engine.snapshots)
-        found = select(held, chosen, proposed, params, here.workspace.exemptions)
+        found = select(held, chosen, proposed, params, here.engine.exemptions)
     if as_json:
         show_json(selection_json(found))
     elif all_rows:

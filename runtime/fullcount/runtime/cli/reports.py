@@ -94,6 +94,8 @@ def review_status(plan: StoredPlan, approval: ApprovalStatus | None, person: Per
         authors=names,
         viewer_is_author=person.principal in authors,
         expires_at=approval.expires_at,
+        automatic=None if approval.automatic is None or not approval.approved else approval.automatic.words,
+        asked_because=approval.asked_because,
     )
 
 
@@ -113,6 +115,8 @@ def approval_report(plan: StoredPlan, approval: ApprovalStatus | None) -> Render
         lines.append(
             f"APPROVED  {document.workflow}.{document.proposal}, {fmt.counted(len(document.rows), 'object')}{until}"
         )
+        if approval.automatic is not None:
+            lines.append(f"  approved automatically: {approval.automatic.words}")
         lines.append(f"  digest {short_digest(document.digest)}   next: fullcount apply {document.plan_id}")
     else:
         lines.append(f"NOT YET APPROVED  {fmt.counted(approval.missing, 'person', 'people')} must still agree")

@@ -40,7 +40,7 @@ def _explain(plan: str, key: str, *, as_json: bool) -> None:
 
     with reading_session() as here:
         stored = here.store.load_plan(plan)
-        found = explain(stored.document, here.engine.snapshots, key, here.workspace.exemptions)
+        found = explain(stored.document, here.engine.snapshots, key, here.engine.exemptions)
     if as_json:
         show_json(explanation_json(found))
     else:

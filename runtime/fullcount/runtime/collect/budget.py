@@ -16,13 +16,15 @@ class Budget:
 
     `deadline` in seconds; the inventory's own `deadline` holds too, the shorter wins. After `max_rows` rows or
     `max_pages` pages no further page is asked for. `retries` counts over the whole read. `sleep` and `monotonic` are
-    the clocks that waiting and the deadline go by.
+    the clocks that waiting and the deadline go by. An inventory that is read in parts has one deadline; the other
+    bounds hold for each part, of which at most `parts_at_once` are read at the same time.
     """
 
     deadline: float | None = None
     max_rows: int | None = None
     max_pages: int | None = None
     retries: int = 4
+    parts_at_once: int = 4
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
     monotonic: Callable[[], float] = time.monotonic
 

@@ -7,7 +7,7 @@ says, and every canary was seen. Counting never makes an answer complete; it can
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
@@ -128,17 +128,21 @@ def _judge(course: Course, info: ScanInfo, intake: Intake, written: Written) -> 
     # a read that was cut short lacks rows anyway: what it did not show proves nothing further
     if course.end_marker is not None or course.ran_out:
         _judge_total(course, info, written)
-        for expr in intake.unseen:
-            text = expression_text(expr)
-            account.reason(
-                Incompleteness(
-                    code=Reason.VISIBILITY_RESTRICTED,
-                    detail=f"the canary `{text}` was not seen: the reader does not see what must be there",
-                    data={"canary": text},
-                )
-            )
+        for reason in unseen_canaries(intake):
+            account.reason(reason)
     if written.rows > 0:
         _judge_fields(account, written)
+
+
+def unseen_canaries(intake: Intake) -> Iterator[Incompleteness]:
+    """Yield a reason for each canary that a read to the end has not shown."""
+    for expr in intake.unseen:
+        text = expression_text(expr)
+        yield Incompleteness(
+            code=Reason.VISIBILITY_RESTRICTED,
+            detail=f"the canary `{text}` was not seen: the reader does not see what must be there",
+            data={"canary": text},
+        )
 
 
 def _judge_rows(account: Account, info: ScanInfo, intake: Intake) -> None:

@@ -8,9 +8,9 @@ are tested and written on a thread of their own while the next page is fetched; 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import islice
 from types import TracebackType
@@ -30,6 +30,9 @@ from fullcount.runtime.collect.snapshots import SnapshotStore
 from fullcount.runtime.collect.writer import GROUP_ROWS, Written
 from fullcount.runtime.connectors.base import Page
 from fullcount.runtime.text import shown_bytes
+
+NO_PART: Mapping[str, str] = {}
+"""The rows of a source that is not split."""
 
 
 class MalformedPageError(Exception):
@@ -70,13 +73,22 @@ def fields_to_read(inventory: program.Inventory, resource: Resource) -> dict[str
 
 
 class Intake:
-    """Takes pages in order. `add` each, `finish` once; leaving the block without `finish` leaves nothing behind."""
+    """Takes pages in order. `add` each, `finish` once; leaving the block without `finish` leaves nothing behind.
+
+    `part` are the fields that every row has alike, because they name the part of the source that is read.
+    """
 
     def __init__(
-        self, inventory: program.Inventory, fields: Mapping[str, FieldType], bindings: Bindings, store: SnapshotStore
+        self,
+        inventory: program.Inventory,
+        fields: Mapping[str, FieldType],
+        bindings: Bindings,
+        store: SnapshotStore,
+        part: Mapping[str, str] = NO_PART,
     ) -> None:
         self.tally = Tally(refused={name: Refusals() for name in fields})
         self._fields, self._key = fields, inventory.key
+        self._part = {name: value for name, value in part.items() if name in fields}
         self._writer = store.writer(fields, inventory.key)
         try:
             self._sieve = Sieve(inventory, bindings, self._writer.folder)
@@ -106,8 +118,11 @@ class Intake:
 
     async def add(self, page: Page) -> None:
         """Take a page. Raises `MalformedPageError`; what was taken before stays."""
-        table = self._canonical(page)
-        self.tally.rows_read += page.rows
+        await self.take(self._canonical(self._of_part(page)), page.rows)
+
+    async def take(self, table: pa.Table, arrived: int) -> None:
+        """Take rows that are in canonical form, of so many that arrived."""
+        self.tally.rows_read += arrived
         self._pages.append(table)
         self._waiting += table.num_rows
         if self._waiting >= GROUP_ROWS:
@@ -159,6 +174,14 @@ class Intake:
         """Return the key of a row as it came, for people."""
         parts = [page.columns[name][row] for name in self._key]
         return fmt.key([shown_bytes(part) if isinstance(part, bytes) else part for part in parts], 60)
+
+    def _of_part(self, page: Page) -> Page:
+        """Return a page with the fields that name the part."""
+        if len(self._part) == 0:
+            return page
+        named: dict[str, Sequence[str]] = {name: [value] * page.rows for name, value in self._part.items()}
+        states = {name: each for name, each in page.states.items() if name not in named}
+        return replace(page, columns={**page.columns, **named}, states=states)
 
     def _check_shape(self, page: Page) -> None:
         if page.end is not None and page.cursor is not None:

@@ -18,7 +18,9 @@ from typing import TypeVar
 
 from fullcount.compiler import program
 from fullcount.compiler.catalog import Resource
+from fullcount.compiler.lower import facts
 from fullcount.compiler.lower.world import Bindings
+from fullcount.compiler.types import FieldType
 from fullcount.runtime.collect.budget import Budget, Progress
 from fullcount.runtime.collect.conclude import Course, conclude
 from fullcount.runtime.collect.intake import Intake, MalformedPageError, fields_to_read
@@ -38,6 +40,18 @@ PASSES = 3
 """How often a source whose pages may shift is read at most: until two passes in a row return the same rows (R15)."""
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One part of a source that is split, and when the read of the whole began (`Budget.monotonic`; None: now)."""
+
+    values: Mapping[str, str]
+    since: float | None = None
+
+
+WHOLE = Part({})
+"""A source that is one listing."""
+
+
 async def collect(
     reader: SourceReader,
     inventory: program.Inventory,
@@ -48,6 +62,7 @@ async def collect(
     budget: Budget,
     clock: Callable[[], datetime],
     progress: Callable[[Progress], None] | None = None,
+    part: Part = WHOLE,
 ) -> Envelope:
     """Read one inventory to its end and return the envelope; its rows are in the snapshot that it names.
 
@@ -55,12 +70,12 @@ async def collect(
     raised, and so are cancellation and interruption; then no snapshot is left behind.
     """
     fields = fields_to_read(inventory, resource)
-    scope = None if inventory.scope is None else bind_params(inventory.scope, bindings)
-    question = Question(inventory.name, resource, tuple(fields), scope, bindings.now)
-    started_at, begun, retries, before = clock(), budget.monotonic(), 0, None
+    question = _question(inventory, resource, fields, bindings, part.values)
+    started_at, retries, before = clock(), 0, None
+    begun = budget.monotonic() if part.since is None else part.since
     for number in range(1, PASSES + 1):
-        course = Course(inventory, started_at=started_at, deadline=_deadline(budget, inventory), retries=retries)
-        with Intake(inventory, fields, bindings, snapshots) as intake:
+        course = Course(inventory, started_at=started_at, deadline=deadline_of(budget, inventory), retries=retries)
+        with Intake(inventory, fields, bindings, snapshots, part.values) as intake:
             reading = _Reading(reader, question, budget, course, intake, progress, begun)
             await reading.run()
             course.finished_at, course.seconds = clock(), reading.elapsed
@@ -77,7 +92,22 @@ async def collect(
     raise AssertionError(_NEVER_EQUAL)
 
 
-def _deadline(budget: Budget, inventory: program.Inventory) -> float | None:
+def _question(
+    inventory: program.Inventory,
+    resource: Resource,
+    fields: Mapping[str, FieldType],
+    bindings: Bindings,
+    part: Mapping[str, str],
+) -> Question:
+    """Return what to ask. What names the part is known without asking, so it stands in no question."""
+    scope = None if inventory.scope is None else bind_params(inventory.scope, bindings)
+    if scope is not None and any(not names.isdisjoint(part) for names in facts.fields_read(scope).values()):
+        scope = None  # tested here on every row, as any scope is
+    asked = tuple(name for name in fields if name not in part)
+    return Question(inventory.name, resource, asked, scope, bindings.now, partition=part)
+
+
+def deadline_of(budget: Budget, inventory: program.Inventory) -> float | None:
     """Return the shorter of the two deadlines, in seconds."""
     stated = [budget.deadline, None if inventory.deadline is None else inventory.deadline / 1_000_000]
     return min((seconds for seconds in stated if seconds is not None), default=None)

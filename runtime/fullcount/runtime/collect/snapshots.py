@@ -13,8 +13,10 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from fullcount.compiler.types import FieldType, Scalar
 from fullcount.runtime.collect.writer import SnapshotWriter
@@ -99,14 +101,29 @@ class SnapshotStore:
             if not isinstance(fields[name].type, Scalar):
                 msg = f"`{name}` is a {fields[name].type} and can't be part of a key"
                 raise ValueError(msg)
+        folder, in_use = self._claimed()
+        return SnapshotWriter(folder, fields, key, self._keep, in_use)
+
+    @contextmanager
+    def passing(self) -> Iterator[SnapshotStore]:
+        """Open a store for snapshots that are only needed until others are made of them; it is cleared away then."""
+        folder, in_use = self._claimed()
+        try:
+            yield SnapshotStore(folder)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+            in_use.close()
+
+    def _claimed(self) -> tuple[Path, BinaryIO]:
+        """Make a folder for files that do not last, and what shows that somebody is at work in it."""
         incoming = self.root / _INCOMING
         incoming.mkdir(parents=True, exist_ok=True)
         _sweep(incoming)
         folder = Path(tempfile.mkdtemp(dir=incoming))
-        # held as long as the writer lives: whoever can take it knows that the writer is dead
+        # held as long as it is worked in: whoever can take it knows that nobody lives there any more
         in_use = (folder / _IN_USE).open("wb")
         fcntl.flock(in_use, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return SnapshotWriter(folder, fields, key, self._keep, in_use)
+        return folder, in_use
 
     def _keep(self, written: Path) -> str:
         """Give a finished file its lasting name; return its digest."""

@@ -42,6 +42,8 @@ class Question:
     scope: ir.Expr | None
     now: int
     page_rows: int = 5_000
+    partition: Mapping[str, str] = field(default_factory=dict)
+    """The part to list of a source that is split (`region`: `eu-west-1`); `fields` and `scope` leave its names out."""
 
 
 @dataclass(frozen=True, slots=True)

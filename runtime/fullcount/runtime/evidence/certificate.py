@@ -17,7 +17,7 @@ from fullcount.runtime.evidence.codes import WarningCode
 from fullcount.runtime.evidence.envelope import Envelope, Wire
 from fullcount.runtime.evidence.judge import CountFailed, Held, Measured, blocking, in_words, judge
 from fullcount.runtime.evidence.refusal import Finding, Ground, Refusal
-from fullcount.runtime.evidence.wording import title, verify_way
+from fullcount.runtime.evidence.wording import incompleteness, title, verify_way
 from fullcount.runtime.plan.document import CertificateDoc
 
 
@@ -95,6 +95,8 @@ def certify(
             consistency=envelope.scope.consistency,
             visibility=envelope.scope.visibility,
             end_marker="none seen" if end_marker is None else end_marker,
+            incomplete=tuple(dict.fromkeys(incompleteness(reason) for reason in envelope.completeness.reasons)),
+            parts=tuple(part.name for part in envelope.scope.parts),
             count_agrees=", ".join(f"{claim.source}.{claim.resource}" for claim in agrees) or None,
             accepted_warnings=tuple(sorted(n.code for n in envelope.warnings if n.blocking and n.code in accepted)),
         ),

@@ -7,6 +7,7 @@ no layer can build an envelope that claims more than was seen.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Literal, Self
 
@@ -82,6 +83,28 @@ class Completeness(Wire):
         return self
 
 
+class PartRead(Wire):
+    """How one part of a source that is split was read."""
+
+    values: dict[str, str]
+    """What names it, as `{"region": "eu-west-1"}`."""
+    status: Status
+    rows: int
+    """Its rows inside the scope, each key once."""
+    end_marker: str | None = None
+    reasons: tuple[Reason, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """Return how the part is spoken of: `region=eu-west-1`."""
+        return part_name(self.values)
+
+
+def part_name(values: Mapping[str, str]) -> str:
+    """Return how a part is spoken of: `region=eu-west-1, account=4711`."""
+    return ", ".join(f"{name}={value}" for name, value in values.items())
+
+
 class Scope(Wire):
     """What was asked and what was covered (R6)."""
 
@@ -98,6 +121,8 @@ class Scope(Wire):
     """What pins the state at the source, where the source has such a thing."""
     started_at: AwareDatetime
     finished_at: AwareDatetime
+    parts: tuple[PartRead, ...] = ()
+    """The parts that were asked for, each with how its read ended; empty: the source is one listing."""
 
 
 class Work(Wire):
@@ -156,6 +181,9 @@ class Envelope(Wire):
                 raise ValueError(msg)
             if not self.scope.consistency.at_least(Consistency.INTERVAL):
                 msg = "pages that do not belong together cannot be complete"
+                raise ValueError(msg)
+            if any(part.status is not Status.COMPLETE for part in self.scope.parts):
+                msg = "an answer of which a part is not complete cannot be complete"
                 raise ValueError(msg)
             if self.scope.visibility == "restricted":
                 msg = "a read that saw less than the scope cannot be complete"

@@ -71,6 +71,8 @@ def _atom(expr: _Atom) -> str:
     match expr:
         case ir.Const(value=value, type=type_):
             return _value(value, type_)
+        case ir.ListConst(file=ir.ListFile(sha256=digest) as listed):
+            return f"({listed.text} as of {digest})"
         case ir.ListConst(items=items):
             return f"[{', '.join(expression_text(item) for item in items)}]"
         case ir.Param(name=name):

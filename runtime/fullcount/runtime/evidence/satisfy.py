@@ -99,6 +99,35 @@ class HasApproval(Protocol):
         ...
 
 
+class RuleDecision(Protocol):
+    """What a workflow's own rule was held against."""
+
+    @property
+    def candidates(self) -> int:
+        """How many objects the plan lists."""
+        ...
+
+    @property
+    def population(self) -> int:
+        """Of how many."""
+        ...
+
+    @property
+    def reversible(self) -> bool:
+        """Whether what is done to them can be taken back."""
+        ...
+
+
+@runtime_checkable
+class MaybeByRule(Protocol):
+    """An approval that a rule may have given."""
+
+    @property
+    def automatic(self) -> RuleDecision | None:
+        """The decision; None: people were asked."""
+        ...
+
+
 @runtime_checkable
 class OfAPlan(Protocol):
     """Evidence that says which plan it belongs to."""
@@ -219,6 +248,12 @@ def _approved(requirement: Approved, evidence: Produced, at: datetime) -> tuple[
         return (_not_approved(f"`{requirement.proposal}` is not approved", evidence),)
     if evidence.expires_at is None or evidence.expires_at <= at:
         return (_not_approved(f"the approval of `{requirement.proposal}` has expired", evidence),)
+    decision = evidence.automatic if isinstance(evidence, MaybeByRule) else None
+    if decision is not None:
+        rule = requirement.automatic
+        if rule is not None and decision.reversible and rule.holds(decision.candidates, decision.population):
+            return ()
+        return (_not_approved(f"`{requirement.proposal}` may not be approved by a rule", evidence),)
     reached = [
         any(
             count.role == quorum.role and count.have >= quorum.count and count.not_by_author >= quorum.not_by_author

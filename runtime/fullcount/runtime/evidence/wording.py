@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from fullcount.compiler import program
 from fullcount.runtime.evidence.codes import Reason, WarningCode, Way
-from fullcount.runtime.evidence.envelope import Continuation, Envelope, Status
+from fullcount.runtime.evidence.envelope import Continuation, Envelope, Incompleteness, Status
 from fullcount.runtime.format import counted
 
 _SOURCE = "fullcount.toml [sources.{source}]"
@@ -77,10 +77,17 @@ def unusable_fields(envelope: Envelope) -> list[str]:
 
 def amount(envelope: Envelope) -> str:
     """Return what a reading amounts to: `partial, 1,000 of at least 4,212 rows`."""
+    parts = envelope.scope.parts
+    lacking = [part for part in parts if part.status is not Status.COMPLETE]
     if envelope.status is Status.FAILED:
-        return "failed, nothing was read"
+        of = "" if len(parts) == 0 else f" of {counted(len(parts), 'part')}"
+        return f"failed, nothing was read{of}"
     work, scope = envelope.work, envelope.scope
     rows = counted(work.rows, "row")
+    if len(lacking) > 0:
+        missing = "; ".join(part.name for part in lacking)
+        whole = len(parts) - len(lacking)
+        return f"partial: {rows}, {whole:,} of {counted(len(parts), 'part')}, not {missing}"
     if envelope.complete:
         return f"complete, {rows}"
     of = "an unknown number"
@@ -89,6 +96,11 @@ def amount(envelope: Envelope) -> str:
         of = f"{work.total:,}" if work.total_exact else f"about {work.total:,}"
     empty = ", which says nothing of what exists" if work.rows == 0 else ""
     return f"partial{' and empty' if work.rows == 0 else ''}: {rows} of {of}{empty}"
+
+
+def incompleteness(reason: Incompleteness) -> str:
+    """Return a reason as a plan keeps it: its code, with the part of the source that it is about."""
+    return str(reason.code) if reason.part is None else f"{reason.code} ({reason.part})"
 
 
 def ways_on(

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from fullcount.runtime.journal.entry import Entry
-from fullcount.runtime.journal.payloads import Struck
+from fullcount.runtime.journal.payloads import ApprovedAutomatically, Struck
 from fullcount.runtime.journal.report import About, Problem
 
 Key = tuple[Any, ...]
+
+HALT: Final = ("halt",)
+"""The key of the one control there is."""
 
 
 @dataclass(slots=True)
@@ -67,6 +70,8 @@ class State:
     """How a plan came about that was made by striking rows from another, by plan."""
     rules: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     """The quorums by approval round."""
+    automatic: dict[str, ApprovedAutomatically] = field(default_factory=dict)
+    """The decisions of workflows' own rules, by approval round."""
 
     def wrong(self, about: About, entry: Entry, what: str) -> None:
         """Note that an entry breaks a rule."""

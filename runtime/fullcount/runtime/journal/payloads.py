@@ -153,6 +153,32 @@ class ApprovalComplete(Payload):
     expires_at: int
 
 
+class AutomaticRule(Wire):
+    """The workflow's conditions for asking nobody. `percent` as text, of the objects of the base inventory."""
+
+    count: int
+    percent: str | None
+    reversible: bool
+
+
+class ApprovedAutomatically(Payload):
+    """The workflow's own rule approved the plan, within the policy of the workspace, and the key is minted.
+
+    `allowed` is the policy at that instant. The round was opened with the people who would have been asked otherwise.
+    """
+
+    KIND = "approved_automatically"
+    round_id: str
+    plan_id: str
+    digest: str
+    rule: AutomaticRule
+    allowed: int
+    candidates: int
+    population: int
+    key_sha256: str
+    expires_at: int
+
+
 class ApprovalRevoked(Payload):
     """An approval was taken back."""
 
@@ -385,6 +411,7 @@ PAYLOADS: Final[dict[str, type[Payload]]] = {
         ApprovalOpened,
         Approved,
         ApprovalComplete,
+        ApprovedAutomatically,
         ApprovalRevoked,
         ApplyBegan,
         Intents,

@@ -16,7 +16,7 @@ from fullcount.runtime.journal import (
     strikes,
 )
 from fullcount.runtime.journal.entry import Entry, canonical_text
-from fullcount.runtime.journal.expected import State
+from fullcount.runtime.journal.expected import HALT, State
 from fullcount.runtime.journal.payloads import (
     PAYLOADS,
     ApplyBegan,
@@ -25,6 +25,7 @@ from fullcount.runtime.journal.payloads import (
     ApprovalOpened,
     ApprovalRevoked,
     Approved,
+    ApprovedAutomatically,
     CanaryPassed,
     CanaryWaits,
     CertificateKept,
@@ -48,7 +49,6 @@ from fullcount.runtime.journal.payloads import (
 )
 from fullcount.runtime.journal.report import About
 
-HALT: Final = ("halt",)
 _RUNNING: Final = "running"
 
 
@@ -164,6 +164,7 @@ _HANDLERS: Final[dict[type[Any], Callable[[State, Entry, Any], None]]] = {
     ApprovalOpened: replay_approvals.opened,
     Approved: replay_approvals.approved,
     ApprovalComplete: replay_approvals.complete,
+    ApprovedAutomatically: replay_approvals.automatic,
     ApprovalRevoked: replay_approvals.revoked,
     ApplyBegan: replay_acts.apply_began,
     Intents: replay_acts.intents,

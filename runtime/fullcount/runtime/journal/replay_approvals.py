@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
+from decimal import Decimal, InvalidOperation
 
 from fullcount.runtime.journal.entry import Entry
-from fullcount.runtime.journal.expected import Expected, State
+from fullcount.runtime.journal.expected import HALT, Expected, State
 from fullcount.runtime.journal.payloads import (
     ApprovalComplete,
     ApprovalOpened,
     ApprovalRevoked,
     Approved,
+    ApprovedAutomatically,
     Planned,
 )
 from fullcount.runtime.journal.report import About
@@ -114,6 +116,37 @@ def complete(state: State, entry: Entry, said: ApprovalComplete) -> None:
         expires_at=said.expires_at,
         key_sha256=said.key_sha256,
     )
+
+
+def automatic(state: State, entry: Entry, said: ApprovedAutomatically) -> None:
+    """The workflow's own rule approves a plan; that the rule is the one of the plan is checked with its document."""
+    round_ = _round(state, entry, said.round_id, said.digest)
+    plan = _plan(state, entry, said.plan_id, said.digest)
+    if round_ is None or plan is None:
+        return
+    if round_["state"] != "open" or len(state.votes_of.get(said.round_id, {})) > 0:
+        state.wrong(About.APPROVAL, entry, "a rule approved where people had begun to decide, or had decided")
+    if HALT in state.controls:
+        state.wrong(About.APPROVAL, entry, "a rule approved while acting was halted")
+    if said.candidates != plan["candidates"]:
+        state.wrong(About.APPROVAL, entry, "a rule approved another number of objects than the plan lists")
+    what = _rule_wrong(said)
+    if what is not None:
+        state.wrong(About.APPROVAL, entry, what)
+    state.automatic[said.round_id] = said
+    round_.set(entry, state="complete", completed_at=entry.at, expires_at=said.expires_at, key_sha256=said.key_sha256)
+
+
+def _rule_wrong(said: ApprovedAutomatically) -> str | None:
+    try:
+        percent = None if said.rule.percent is None else Decimal(said.rule.percent)
+    except InvalidOperation:
+        return "a rule approved by a percentage that is no number"
+    if not 0 < said.candidates <= min(said.rule.count, said.allowed):
+        return "a rule approved more objects than it, or the policy, allows"
+    if percent is not None and said.candidates * 100 > percent * said.population:
+        return "a rule approved a larger part of the inventory than it allows"
+    return None
 
 
 def revoked(state: State, entry: Entry, said: ApprovalRevoked) -> None:

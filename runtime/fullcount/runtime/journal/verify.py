@@ -16,6 +16,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from fullcount.compiler.document import DocumentError, workflow_from_document
+from fullcount.runtime.approve.automatic import automatic_rule, never_automatic
 from fullcount.runtime.collect.snapshots import SnapshotCorrupt, SnapshotMissing, SnapshotStore
 from fullcount.runtime.journal.append import read_head
 from fullcount.runtime.journal.chain import ChainCheck
@@ -89,6 +90,7 @@ def _plan_documents(state: State, session: Session) -> None:
         if plans.makers(document) != state.authors.get(plan_id):
             state.problems.append(Problem(About.PLAN, row.seq, f"the plan `{plan_id}` names other authors"))
         _canary(state, row, document)
+        _automatic(state, row, document)
         judge_steps(state, document)
         listed = {canonical_text(item.key) for item in document.rows}
         if _as_listed(document) != _objects(session, plan_id):
@@ -128,6 +130,26 @@ def _canary(state: State, row: Expected, document: PlanDocument) -> None:
             f"{early} objects of the plan `{document.plan_id}` were acted on before its canary of {canary.count} passed"
         )
         state.problems.append(Problem(About.ACT, row.seq, what))
+
+
+def _automatic(state: State, row: Expected, document: PlanDocument) -> None:
+    """Check that a plan that was approved by a rule was approved by its own, and that a rule may decide over it."""
+    decided = [said for said in state.automatic.values() if said.plan_id == document.plan_id]
+    if len(decided) == 0:
+        return
+    try:
+        workflow = workflow_from_document(document.program)
+    except DocumentError:
+        return  # that the document is the one that was made is checked above
+    rule = automatic_rule(workflow, document.proposal)
+    for said in decided:
+        if said.rule != rule or said.population != document.sums.inventory:
+            what = f"the plan `{document.plan_id}` was approved by a rule that is not its own"
+            state.problems.append(Problem(About.APPROVAL, row.seq, what))
+        never = never_automatic(workflow, document)
+        if never is not None:
+            what = f"the plan `{document.plan_id}` was approved by a rule, but {never}"
+            state.problems.append(Problem(About.APPROVAL, row.seq, what))
 
 
 def _keys(state: State, session: Session) -> None:

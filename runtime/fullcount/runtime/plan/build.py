@@ -34,8 +34,10 @@ from fullcount.runtime.plan.document import (
     ExpectationDoc,
     FloorDoc,
     KeptGroup,
+    ListUse,
     Measurement,
     PatternDoc,
+    PickDoc,
     PlanDocument,
     PlanRow,
     ProtectionDoc,
@@ -47,6 +49,7 @@ from fullcount.runtime.plan.errors import PlanError, SumsError, UnborneError
 from fullcount.runtime.plan.evaluate import Counts, Evaluation, perhaps_protected_by, protected_by
 from fullcount.runtime.plan.exempt import exemptions_of, unused_notes
 from fullcount.runtime.plan.graduated import Clocks, Graduated, graduate, mark
+from fullcount.runtime.plan.lists import exemption_uses, file_uses
 from fullcount.runtime.plan.patterns import count_patterns
 from fullcount.runtime.plan.phrase import call_phrase, phrase
 from fullcount.runtime.plan.risk import Assessor
@@ -79,6 +82,8 @@ class PlanInputs:
     created_at: datetime
     previous: PlanDocument | None = None
     measurements: Mapping[str, Measurement] = field(default_factory=dict)
+    exemption_places: Mapping[str, str] = field(default_factory=dict)
+    """Where the exemption lists stand, for people."""
     clocks: Clocks | None = None
     """Where the objects of a graduated act stand; None only for an act with one operation."""
     notes: Sequence[str] = ()
@@ -121,14 +126,26 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
             )
             for group in evaluation.kept()
         )
-        floors = evaluation.floors()
+        floors, picks = evaluation.floors(), evaluation.picks()
         selected = counts.candidates if graduated is None else graduated.selected
         near = () if inputs.sample else sensitivity(evaluation, proposal, bindings, selected)
         patterns = count_patterns(connection, workflow, proposal, relations, bindings)
-        notes = (*inputs.notes, *_recreation(inputs), *exempt.notes, *unused_notes(evaluation.unused()))
+        unused = evaluation.unused()
+        notes = (*inputs.notes, *_recreation(inputs), *exempt.notes, *unused_notes(unused))
+    lists = exemption_uses(
+        workflow,
+        proposal,
+        inputs.exemptions,
+        inputs.exemption_places,
+        today=now.date(),
+        holding=exempt.holding,
+        unused=unused,
+    )
+    lists += file_uses(workflow, proposal)
     expected = assumed.expectations()
+    open_ = (*undecided, *without_call)
     return _document(
-        inputs, now, counts, rows, (*undecided, *without_call), kept, floors, expected, patterns, near, notes, graduated
+        inputs, now, counts, rows, open_, kept, floors, picks, lists, expected, patterns, near, notes, graduated
     )
 
 
@@ -292,6 +309,8 @@ def _document(
     undecided: tuple[UndecidedRow, ...],
     kept: tuple[KeptGroup, ...],
     floors: tuple[FloorDoc, ...],
+    picks: tuple[PickDoc, ...],
+    lists: tuple[ListUse, ...],
     expected: tuple[ExpectationDoc, ...],
     patterns: tuple[PatternDoc, ...],
     near: tuple[Any, ...],
@@ -329,13 +348,14 @@ def _document(
             describe=workflow.describe,
             owner=workflow.owner,
             rule=proposal.where_text,
+            bounded=proposal.bounded,
             program_digest=program_digest(workflow),
             program=workflow_to_document(workflow),
             parameters=parameters,
             engine_version=inputs.engine_version,
             connector_versions=dict(inputs.connector_versions),
             target={source: dict(facts_) for source, facts_ in inputs.target.items()},
-            act=None if inputs.act is None else _act(inputs.act),
+            act=None if inputs.act is None else _act(inputs.act, inputs.approval),
             authors=tuple(sorted(inputs.authors)),
             certificates=tuple(certificates),
             envelopes=tuple(inputs.envelopes),
@@ -353,6 +373,8 @@ def _document(
             kept=kept,
             protections=_protections(proposal, kept),
             floors=floors,
+            picks=picks,
+            lists=lists,
             expectations=expected,
             steps=None if graduated is None else graduated.steps_doc(),
             clocks=None if graduated is None else graduated.clocks_doc(),
@@ -418,7 +440,7 @@ def _differs(previous: PlanDocument, parameters: Mapping[str, Any], rule: str) -
         yield "the rule was another"
 
 
-def _act(act: program.Act) -> dict[str, Any]:
+def _act(act: program.Act, approval: program.Approval | None) -> dict[str, Any]:
     """Return the act in words, for people; what runs stands in `program`."""
     stops = []
     if act.stop is not None and act.stop.failures is not None:
@@ -433,8 +455,15 @@ def _act(act: program.Act) -> dict[str, Any]:
         if act.canary is None
         else f"first {act.canary.count}, then wait {exact_duration(act.canary.wait)}",
         "windows": [f"{window.text} {window.timezone}" for window in act.windows],
+        "approved": None if approval is None or approval.automatic is None else _by_rule(approval, approval.automatic),
         "stop": f"after {' or '.join(stops)}" if len(stops) > 0 else None,
     }
+
+
+def _by_rule(approval: program.Approval, rule: program.Automatic) -> str:
+    """Return when nobody is asked, and who is otherwise."""
+    people = ", ".join(f"{quorum.count} of {quorum.role}" for quorum in approval.quorums)
+    return f"automatically when {rule.text}, otherwise {people}"
 
 
 def _operation(call: program.OperationCall, undo: program.OperationCall | None) -> dict[str, Any]:

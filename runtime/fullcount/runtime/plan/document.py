@@ -50,6 +50,11 @@ class CertificateDoc(Wire):
     consistency: str
     visibility: str
     end_marker: str
+    incomplete: tuple[str, ...] = ()
+    """Why the reading is not complete (`RESULT_LIMIT_REACHED`, with the part that it is about): only where a proposal
+    is `bounded` is a certificate given for such a reading."""
+    parts: tuple[str, ...] = ()
+    """The parts that were read (`region=eu-west-1`); empty: the source is one listing."""
     count_agrees: str | None = None
     accepted_warnings: tuple[str, ...] = ()
 
@@ -243,6 +248,28 @@ class Since(Wire):
     """What else was different then, so that the numbers are not those of the world alone: `idle was 90d`."""
 
 
+class PickDoc(Wire):
+    """A pick and how it came out: how many selected objects it passes over, and of how many it can't tell."""
+
+    clause: str
+    passed_over: int
+    unranked: int
+
+
+class ListUse(Wire):
+    """A list that the proposal names: exemptions with how they bear on it, or the values of a file (`sha256`)."""
+
+    name: str
+    place: str = ""
+    """Where exemptions stand: `exemptions.toml`, `cmdb.exceptions`."""
+    entries: int
+    """Those for this workflow, ended ones among them; or the values."""
+    matched: int = 0
+    unused: int = 0
+    ended: int = 0
+    sha256: str | None = None
+
+
 class Sums(Wire):
     """`inventory = candidates + kept + undecided`; a document whose sums do not hold is invalid."""
 
@@ -272,6 +299,8 @@ class PlanDocument(Wire):
     describe: str
     owner: str
     rule: str
+    bounded: bool = False
+    """Whether it takes what was found of an inventory that may not have been read to its end."""
     program_digest: str
     program: dict[str, Any]
     """The checked workflow as a document: what the apply runs, whatever happened to the file."""
@@ -297,6 +326,8 @@ class PlanDocument(Wire):
     kept: tuple[KeptGroup, ...]
     protections: tuple[ProtectionDoc, ...] = ()
     floors: tuple[FloorDoc, ...] = ()
+    picks: tuple[PickDoc, ...] = ()
+    lists: tuple[ListUse, ...] = ()
     expectations: tuple[ExpectationDoc, ...] = ()
     steps: StepsDoc | None = None
     clocks: ClocksDoc | None = None

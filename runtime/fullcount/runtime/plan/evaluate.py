@@ -17,11 +17,21 @@ import duckdb
 
 from fullcount.compiler import ir, program
 from fullcount.compiler.lower import sql_text
-from fullcount.compiler.lower.sql import EXCEPTED, FLOOR, IN_SCOPE, PROTECTED, RULE, Relation, select_statement
+from fullcount.compiler.lower.sql import (
+    EXCEPTED,
+    FLOOR,
+    IN_SCOPE,
+    PROTECTED,
+    RULE,
+    SELECTED,
+    Relation,
+    select_statement,
+)
+from fullcount.compiler.lower.sql_pick import FIRST_OPEN, FIRST_PASSED, PICKED, with_picks
 from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.values import Row, Value
 from fullcount.runtime.plan import tables
-from fullcount.runtime.plan.document import WAITS, FloorDoc
+from fullcount.runtime.plan.document import WAITS, FloorDoc, PickDoc
 from fullcount.runtime.plan.errors import PlanError, SumsError
 from fullcount.runtime.plan.exempt import Holding
 from fullcount.runtime.plan.floors import floor_doc
@@ -43,14 +53,22 @@ _CLASSES: Final = f"""CASE
   WHEN d."{IN_SCOPE}" = FALSE THEN 'outside'
   WHEN d."{RULE}" = FALSE THEN 'rule'
   WHEN d."{PROTECTED}" = TRUE THEN 'protected'
-  WHEN x."$entry" IS NOT NULL THEN 'listed'
+  WHEN d."$entry" IS NOT NULL THEN 'listed'
   WHEN d."{EXCEPTED}" = TRUE THEN 'excepted'
   WHEN d."{FLOOR}" = TRUE THEN 'floor'
   WHEN d."{IN_SCOPE}" IS NULL OR d."{RULE}" IS NULL THEN 'undecided'
   WHEN d."{PROTECTED}" IS NULL THEN 'perhaps protected'
   WHEN d."{EXCEPTED}" IS NULL THEN 'perhaps excepted'
   WHEN d."{FLOOR}" IS NULL THEN 'perhaps floor'
+  WHEN d."{PICKED}" = FALSE THEN 'passed over'
+  WHEN d."{PICKED}" IS NULL THEN 'unranked'
   ELSE 'candidate' END"""
+
+_SELECTED: Final = f'("$entry" IS NULL AND {SELECTED})'
+"""Whether an object is selected before any pick: true, false or unknown."""
+
+_OPEN: Final = "('undecided', 'unranked')"
+"""The classes of objects that could not be decided."""
 
 Key = tuple[Value, ...]
 
@@ -111,6 +129,11 @@ def protected_by(protection: program.Protection) -> str:
     return f"protected by `{protection.name}`: {protection.because}"
 
 
+def passed_over(pick: program.Pick) -> str:
+    """Return why an object is kept that a pick passes over."""
+    return f"not among `{pick.text}`"
+
+
 def perhaps_protected_by(protection: program.Protection) -> str:
     """Return why an object is kept of which it is not known whether a protection is about it."""
     return f"kept because protection `{protection.name}` could not be ruled out: {protection.because}"
@@ -138,6 +161,8 @@ class Evaluation:
         self._inventory = workflow.inventories[proposal.inventory]
         self.fields = tables.fields_of(connection, self._inventory, relations[self._inventory.name])
         """What was read of each object: the declared fields and the version."""
+        self.complete = relations[self._inventory.name].complete
+        """Whether every object was read: of one that was not, nothing is known otherwise."""
         self._names = [sql_text.identifier(name) for name in self._inventory.key]
         self._one_row_each()
         self._exempt_table()
@@ -191,11 +216,15 @@ class Evaluation:
 
     def _verdicts(self, proposal: program.Proposal, bindings: Bindings) -> str:
         """Return a SELECT of key, `$class` and `$entry` for each object."""
-        decided = select_statement(self._workflow, proposal, self._relations, bindings)
+        truths = select_statement(self._workflow, proposal, self._relations, bindings)
         join = self._listed_as("d")
+        listed = f'SELECT d.*, x."$entry" FROM ({truths}) AS d LEFT JOIN exempt AS x ON {join}'
+        complete = self._relations[self._inventory.name].complete
+        decided = with_picks(listed, proposal.picks, _SELECTED, self._names, complete=complete)
         keys = ", ".join(f"d.{name}" for name in self._names)
         return (
-            f'SELECT {keys}, {_CLASSES} AS "$class", x."$entry" FROM ({decided}) AS d LEFT JOIN exempt AS x ON {join}'
+            f'SELECT {keys}, {_CLASSES} AS "$class", d."$entry", d."{FIRST_PASSED}", d."{FIRST_OPEN}"'
+            f" FROM ({decided}) AS d"
         )
 
     def _listed_as(self, alias: str) -> str:
@@ -213,7 +242,7 @@ class Evaluation:
         )
         outside = by_class.pop("outside", 0)
         candidates = by_class.pop("candidate", 0) + by_class.pop(RELEASED, 0)
-        undecided = by_class.pop("undecided", 0)
+        undecided = by_class.pop("undecided", 0) + by_class.pop("unranked", 0)
         found = Counts(read, read - outside, candidates, sum(by_class.values()), undecided)
         if not found.hold:
             raise SumsError(
@@ -242,7 +271,7 @@ class Evaluation:
 
     def candidates(self) -> list[Candidate]:
         """Return every candidate. Raises `PlanError` (FC912) when there are too many to list."""
-        self._listable("candidate", "are selected", _SPLIT)
+        self._listable("('candidate')", "are selected", _SPLIT)
         return list(self._objects("verdicts", "v.\"$class\" = 'candidate'"))
 
     def released(self) -> list[Candidate]:
@@ -277,8 +306,8 @@ class Evaluation:
 
     def undecided(self) -> list[Undecided]:
         """Return every undecided object with what is missing. Raises `PlanError` (FC912) when there are too many."""
-        self._listable("undecided", "could not be decided", "give the reading account the fields that the rule needs")
-        if tables.one(self._connection, "SELECT count(*) FROM verdicts WHERE \"$class\" = 'undecided'") == (0,):
+        self._listable(_OPEN, "could not be decided", "give the reading account the fields that the rule needs")
+        if tables.one(self._connection, f'SELECT count(*) FROM verdicts WHERE "$class" IN {_OPEN}') == (0,):
             return []
         self._connection.execute(
             f"CREATE OR REPLACE TEMP TABLE open_keys AS SELECT {', '.join(self._names)} FROM verdicts"
@@ -294,7 +323,14 @@ class Evaluation:
                 if expr is not None:
                     missing.update(explainer.missing(expr, row, item.key, item.cells))
             found.append(Undecided(item.key, tuple(sorted(missing))))
-        return found
+        return [*found, *self._unranked()]
+
+    def _unranked(self) -> Iterator[Undecided]:
+        """Yield the objects of which it could not be told whether a pick takes them."""
+        for number, pick in enumerate(self._proposal.picks):
+            where = f'v."$class" = \'unranked\' AND v."{FIRST_OPEN}" = {number}'
+            for item in self._objects("verdicts", where):
+                yield Undecided(item.key, (f"its place by `{pick.text}` depends on what is not known",))
 
     def kept(self) -> list[Kept]:
         """Return the kept objects, grouped by the reason; the rule's own first."""
@@ -306,6 +342,10 @@ class Evaluation:
         ]
         groups += self._excepted()
         groups += self._kept_by_floor()
+        groups += [
+            self._group(passed_over(pick), f'"$class" = \'passed over\' AND "{FIRST_PASSED}" = {number}')
+            for number, pick in enumerate(self._proposal.picks)
+        ]
         groups += self._not_due()
         return [group for group in groups if group.count > 0]
 
@@ -316,6 +356,21 @@ class Evaluation:
             floor_doc(self._connection, self._workflow, self._proposal, keep, relation, self._bindings)
             for keep in self._proposal.keeps
         )
+
+    def picks(self) -> tuple[PickDoc, ...]:
+        """Return how each pick came out."""
+        return tuple(
+            PickDoc(
+                clause=pick.text,
+                passed_over=self._count(f'"$class" = \'passed over\' AND "{FIRST_PASSED}" = {number}'),
+                unranked=self._count(f'"$class" = \'unranked\' AND "{FIRST_OPEN}" = {number}'),
+            )
+            for number, pick in enumerate(self._proposal.picks)
+        )
+
+    def _count(self, where: str) -> int:
+        (count,) = tables.one(self._connection, f"SELECT count(*) FROM verdicts WHERE {where}")
+        return int(count)
 
     def unused(self) -> list[Holding]:
         """Return the exemptions whose key no object has; a second entry for one key is not unused."""
@@ -349,8 +404,8 @@ class Evaluation:
         for values in tables.batches(self._connection, statement):
             yield Candidate(tuple(values[:width]), tables.row_of(fields, values[width:]))
 
-    def _listable(self, of_class: str, what: str, way_on: str) -> None:
-        count, *_ = tables.one(self._connection, f"SELECT count(*) FROM verdicts WHERE \"$class\" = '{of_class}'")
+    def _listable(self, classes: str, what: str, way_on: str) -> None:
+        count, *_ = tables.one(self._connection, f'SELECT count(*) FROM verdicts WHERE "$class" IN {classes}')
         if count > LISTED:
             message = (
                 f"{count:,} objects of `{self._inventory.name}` {what}, and a plan lists {LISTED:,} at most: each with"
@@ -405,7 +460,7 @@ class Evaluation:
     @property
     def _bare(self) -> program.Proposal:
         """The proposal without anything that keeps an object."""
-        return replace(self._proposal, where=ir.TRUE, excepts=(), protections=(), keeps=())
+        return replace(self._proposal, where=ir.TRUE, excepts=(), protections=(), keeps=(), picks=())
 
     def _first_of(
         self,

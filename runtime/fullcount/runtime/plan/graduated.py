@@ -32,6 +32,8 @@ LET_GO: Final = frozenset({"rule", "listed", "excepted", "floor"})
 """Classes of objects that are proven not to be selected, and that may be acted on to release them."""
 PROTECTED: Final = "protected"
 AWAY: Final = "outside"
+UNREAD: Final = "unread"
+"""The class of an object that was not read, where not all were: it may be there."""
 
 NOT_SELECTED: Final = "no longer qualifies"
 RECREATED: Final = "another object stands under its key"
@@ -92,8 +94,8 @@ def place(
 ) -> Place:
     """Return what follows for one object.
 
-    `verdict` is its class (`plan/evaluate.py`), `outside` for one that was not read; `incarnation` None: not known.
-    `by_version`: it is the version that stands for it.
+    `verdict` is its class (`plan/evaluate.py`), `outside` for one that was not read and `unread` where it may yet be
+    there; `incarnation` None: not known. `by_version`: it is the version that stands for it.
     """
     if verdict == SELECTED:
         return _selected(act, incarnation, clock, at, CHANGED if by_version else RECREATED)
@@ -231,7 +233,7 @@ def _objects(evaluation: Evaluation, keys: Sequence[Key]) -> Iterator[tuple[Key,
     rest = [key for key in keys if key not in selected]
     classed = evaluation.classes_of(rest)
     for key in rest:
-        verdict, cells = classed.get(key, (AWAY, {}))
+        verdict, cells = classed.get(key, (AWAY if evaluation.complete else UNREAD, {}))
         yield key, verdict, cells
 
 

@@ -20,6 +20,7 @@ from markupsafe import Markup, escape
 from fullcount.runtime import format as fmt
 from fullcount.runtime.evidence.refusal import Finding, Refusal
 from fullcount.runtime.plan.document import PlanDocument
+from fullcount.runtime.plan.lists import in_words
 from fullcount.runtime.plan.review import ReviewStatus
 from fullcount.runtime.plan.summary import KEY_WIDTH, summarise
 from fullcount.runtime.text import formula_safe, plain
@@ -91,6 +92,7 @@ def _template() -> Template:
         "percent": fmt.percent,
         "plain": plain,
         "ticked": _ticked,
+        "list_use": lambda use: plain(in_words(use)),
         "cell": lambda text: formula_safe(plain(text)),
     }
     return environment.get_template("plan.html.j2")

@@ -71,7 +71,7 @@ class Explainer:
     def _evaluate(self, leaf: ir.Expr) -> dict[Key, Truth]:
         """Decide one test that looks into another inventory, for all undecided objects at once."""
         inventory = self._workflow.inventories[self._proposal.inventory]
-        alone = replace(self._proposal, where=leaf, excepts=(), protections=(), keeps=())
+        alone = replace(self._proposal, where=leaf, excepts=(), protections=(), keeps=(), picks=())
         statement = select_statement(self._workflow, alone, self._relations, self._bindings)
         names = [sql_text.identifier(name) for name in inventory.key]
         join = " AND ".join(f"a.{name} = k.{name}" for name in names)

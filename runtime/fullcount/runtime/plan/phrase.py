@@ -47,6 +47,8 @@ def _write(expr: ir.Expr) -> tuple[str, int]:
     match expr:
         case ir.Const(value=value, type=of):
             return constant(value, of), _ATOM
+        case ir.ListConst(file=ir.ListFile() as listed):
+            return listed.text, _ATOM
         case ir.ListConst(items=items):
             return f"[{', '.join(constant(item.value, item.type) for item in items)}]", _ATOM
         case ir.Param(name=name) | ir.Item(name=name):
@@ -55,10 +57,8 @@ def _write(expr: ir.Expr) -> tuple[str, int]:
             return ("now" if isinstance(expr, ir.Now) else "unknown"), _ATOM
         case ir.Field(row=row, name=name):
             return (name if row == ir.SELF else f"{row}.{name}"), _ATOM
-        case ir.MapGet(target=target, key=key):
-            if isinstance(target.type, RecordOf) and isinstance(key, ir.Const):
-                return f"{_inside(target, _ATOM)}.{key.value}", _ATOM
-            return f"{_inside(target, _ATOM)}[{phrase(key)}]", _ATOM
+        case ir.MapGet():
+            return _part(expr), _ATOM
         case ir.Call(function=function, arguments=arguments):
             return f"{function}({', '.join(map(phrase, arguments))})", _ATOM
         case ir.Else(operand=operand, fallback=fallback):
@@ -74,6 +74,13 @@ def _write(expr: ir.Expr) -> tuple[str, int]:
             return f"{_inside(operand, _SUM)} is {state}", _TEST
         case _:
             return _write_logic(expr)
+
+
+def _part(expr: ir.MapGet) -> str:
+    whole = _inside(expr.target, _ATOM)
+    if isinstance(expr.target.type, RecordOf) and isinstance(expr.key, ir.Const):
+        return f"{whole}.{expr.key.value}"
+    return f"{whole}[{phrase(expr.key)}]"
 
 
 def _write_logic(expr: ir.Expr) -> tuple[str, int]:

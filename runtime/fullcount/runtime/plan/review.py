@@ -37,6 +37,10 @@ class ReviewStatus:
     viewer_is_author: bool = False
     expires_at: datetime | None = None
     approved_at: datetime | None = None
+    automatic: str | None = None
+    """The workflow's own rule, where it approved the plan and nobody was asked."""
+    asked_because: str | None = None
+    """Why that rule does not approve the plan, where there is one."""
     broken: str | None = None
     """Why an approval that was complete no longer holds."""
     unreachable: str | None = None

@@ -18,7 +18,7 @@ from fullcount.runtime import format as fmt
 from fullcount.runtime.connectors.base import TARGET_FACTS
 from fullcount.runtime.evidence.codes import WARNING_TEXT
 from fullcount.runtime.evidence.envelope import Envelope
-from fullcount.runtime.evidence.wording import unusable_fields
+from fullcount.runtime.evidence.wording import incompleteness, unusable_fields
 from fullcount.runtime.plan.digest import short_digest
 from fullcount.runtime.plan.document import (
     CertificateDoc,
@@ -76,6 +76,8 @@ class EvidenceLine:
     """Fields that could not be taken of some objects."""
     notices: tuple[str, ...]
     """Everything else that the source had to say."""
+    missing: tuple[str, ...] = ()
+    """Why it was not read to its end, each with what the source said: what a person approves on a `bounded` plan."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,6 +281,9 @@ def _next_step(doc: PlanDocument, status: ReviewStatus) -> str | None:
 
 
 def _approved(status: ReviewStatus) -> tuple[str, ...]:
+    if status.automatic is not None:
+        by = f"approved automatically: {plain(status.automatic)}"
+        return (by,) if status.expires_at is None else (by, f"expires {fmt.weekday_moment(status.expires_at)}")
     people = ", ".join(plain(name) for quorum in status.quorums for name in quorum.given)
     by = f"{status.given} of {status.needed}" + (f" by {people}" if people else "")
     return (by,) if status.expires_at is None else (by, f"expires {fmt.weekday_moment(status.expires_at)}")
@@ -286,6 +291,8 @@ def _approved(status: ReviewStatus) -> tuple[str, ...]:
 
 def _waiting(status: ReviewStatus) -> tuple[str, ...]:
     parts = [f"{status.given} of {status.needed}"]
+    if status.asked_because is not None:
+        parts.append(f"not automatically: {plain(status.asked_because)}")
     if status.broken is not None:
         parts.append(f"its approval no longer holds: {plain(status.broken)}")
     if status.unreachable is not None:
@@ -329,7 +336,11 @@ def _what(doc: PlanDocument) -> str:
     share = fmt.percent(doc.sums.candidates, doc.sums.inventory)
     verb = plain(doc.proposal).replace("_", " ")
     where = _target(doc, None if first is None else first.source)
-    numbers = f"{fmt.count(doc.sums.candidates)} of {fmt.count(doc.sums.inventory)} {noun} ({share})"
+    if first is not None and len(first.incomplete) > 0:
+        # of what was not counted there is no share
+        numbers = f"{fmt.count(doc.sums.candidates)} of the {fmt.count(doc.sums.inventory)} {noun} that were found"
+    else:
+        numbers = f"{fmt.count(doc.sums.candidates)} of {fmt.count(doc.sums.inventory)} {noun} ({share})"
     return f"{verb[:1].upper()}{verb[1:]} {numbers}{where}."
 
 
@@ -374,6 +385,7 @@ def evidence_lines(doc: PlanDocument) -> list[EvidenceLine]:
             warnings=tuple(plain(warning) for warning in held.accepted_warnings),
             refused=tuple(_refused(envelopes.get(held.inventory))),
             notices=tuple(_notices(envelopes.get(held.inventory))),
+            missing=tuple(_missing(held, envelopes.get(held.inventory))),
         )
         for held in doc.certificates
     ]
@@ -383,6 +395,10 @@ def _facts(held: CertificateDoc, envelope: Envelope | None, at: datetime) -> lis
     """Return what was seen, claim by claim, with what it was measured on."""
     age = None if envelope is None else fmt.length(at - envelope.scope.started_at)
     facts = [fmt.counted(held.rows, "row")]
+    if len(held.incomplete) > 0:
+        facts.append("NOT COMPLETE: there may be more")
+    if len(held.parts) > 0:
+        facts.append(f"{fmt.counted(len(held.parts), 'part')}: {'; '.join(plain(part) for part in held.parts)}")
     for claim in held.claims:
         if claim.startswith("snapshot "):
             facts.append(f"{plain(held.consistency)} snapshot")
@@ -405,8 +421,18 @@ def _notices(envelope: Envelope | None) -> list[str]:
     return [plain(f"{notice.code}: {notice.detail or WARNING_TEXT[notice.code]}") for notice in envelope.warnings]
 
 
+def _missing(held: CertificateDoc, envelope: Envelope | None) -> list[str]:
+    """Return the reasons as the plan holds them, with what the source said of each where that is at hand."""
+    said = {} if envelope is None else {incompleteness(r): r.detail for r in envelope.completeness.reasons}
+    return [plain(f"{code}: {said[code]}" if said.get(code) else code) for code in held.incomplete]
+
+
 def _caps(doc: PlanDocument) -> str:
     caps, sums = doc.caps, doc.sums
+    if doc.bounded and caps.count is not None:
+        # a percentage of what was found would be none of what there is
+        over = f"OVER: {fmt.count(sums.candidates)} of {fmt.count(caps.count)}; at most {fmt.count(caps.effective)}"
+        return over if caps.exceeded else f"{fmt.count(sums.candidates)} of {fmt.count(caps.count)}"
     share = fmt.percent(sums.candidates, sums.inventory)
     if caps.count is None and caps.percent is None:
         return f"no limit: {fmt.count(sums.candidates)} of {fmt.count(sums.inventory)} ({share})"
@@ -586,5 +612,7 @@ def _act(act: dict[str, Any] | None) -> tuple[tuple[str, str], ...]:
         lines.append(("canary", f"{act['canary']}; the rest follows if these still are as they were left"))
     if act.get("windows"):
         lines.append(("window", " · ".join(map(str, act["windows"]))))
+    if act.get("approved") is not None:
+        lines.append(("approval", str(act["approved"])))
     lines.append(("stops", str(act.get("stop") or "only when told to")))
     return tuple((name, plain(text)) for name, text in lines)

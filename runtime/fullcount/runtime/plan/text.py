@@ -15,6 +15,7 @@ from rich.text import Text
 from fullcount.runtime import format as fmt
 from fullcount.runtime.plan.document import PlanDocument
 from fullcount.runtime.plan.layout import BLANK, FAINT, Flow, Rows, flow, labelled, stacked, verdict_line
+from fullcount.runtime.plan.lists import in_words
 from fullcount.runtime.plan.review import ReviewStatus
 from fullcount.runtime.plan.summary import KEY_WIDTH, PatternLine, RowLine, Summary, summarise
 from fullcount.runtime.plan.summary import Group as Reasons
@@ -80,6 +81,8 @@ def _facts(doc: PlanDocument, said: Summary) -> Iterator[tuple[str, RenderableTy
         items += [Text(f"accepted: {warning}", style="yellow") for warning in line.warnings]
         yield label, Flow(items, ", ")
         label = ""
+        for reason in line.missing:
+            yield label, Text(reason, style="bold yellow")
         for text in line.refused:
             yield label, Text(f"  {text}", style="yellow")
     yield "caps", Text(said.caps, style="bold red" if doc.caps.exceeded else "")
@@ -98,18 +101,28 @@ def _facts(doc: PlanDocument, said: Summary) -> Iterator[tuple[str, RenderableTy
         yield "clocks", Text(said.clocks)
     if len(said.protections) > 0:
         yield "protected", flow(f"{each.kept} by {each.name}" for each in said.protections)
-    for floor in said.floors:
-        yield "floor", Text(f"{floor.clause}: {floor.what}")
-        yield "", flow(_group(group) for group in floor.groups[:GROUPS])
-        rest = len(floor.groups[GROUPS:]) + floor.more
-        if rest > 0:
-            yield "", Text(f"… {fmt.counted(rest, 'more group')}", style=FAINT)
+    yield from _by_others(doc, said)
     for names in said.struck:
         yield "struck", Text(names)
     for each in said.expected:
         yield "expected", Text(f"{each.clause}, {each.found}: {each.because}")
     for note in said.notes:
         yield "note", Text(note, style="yellow")
+
+
+def _by_others(doc: PlanDocument, said: Summary) -> Iterator[tuple[str, RenderableType]]:
+    """What other objects and lists made of the selection."""
+    for floor in said.floors:
+        yield "floor", Text(f"{floor.clause}: {floor.what}")
+        yield "", flow(_group(group) for group in floor.groups[:GROUPS])
+        rest = len(floor.groups[GROUPS:]) + floor.more
+        if rest > 0:
+            yield "", Text(f"… {fmt.counted(rest, 'more group')}", style=FAINT)
+    for pick in doc.picks:
+        open_ = "" if pick.unranked == 0 else f", of {fmt.count(pick.unranked)} it can't be told"
+        yield "picked", Text(f"{plain(pick.clause)}: {fmt.count(pick.passed_over)} passed over{open_}")
+    for use in doc.lists:
+        yield "list", Text(plain(in_words(use)))
 
 
 def _group(group: tuple[str, str, str, str]) -> str:

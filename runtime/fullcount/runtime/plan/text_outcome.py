@@ -120,6 +120,12 @@ def _work(envelope: Envelope, at: datetime) -> Iterator[str]:
     else:
         least = "" if work.total_exact else "at least "
         yield f"{fmt.count(work.rows)} of {least}{fmt.counted(total, 'row')}"
+    parts = envelope.scope.parts
+    lacking = [plain(part.name) for part in parts if part.status is not Status.COMPLETE]
+    if len(lacking) > 0:
+        yield f"{fmt.count(len(parts) - len(lacking))} of {fmt.counted(len(parts), 'part')}, not {'; '.join(lacking)}"
+    elif len(parts) > 0:
+        yield fmt.counted(len(parts), "part")
     if work.pages > 0:
         yield fmt.counted(work.pages, "page")
     yield "no end marker" if work.end_marker is None else "end marker seen"

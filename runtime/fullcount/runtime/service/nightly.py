@@ -2,8 +2,9 @@
 
 The store is the truth: a slot is a unique row, a workflow at work holds a lease. The alarm clock only wakes this
 module up. A run of the service ends as refused, waiting for approval, or done; an approval that an identical plan has
-kept lets it act. An apply that is only paused (by its window, a freeze, its canary) is gone on with when its time has
-come, whoever began it. It must never act on anything else: there is no approval by schedule.
+kept lets it act, and so does one that the workflow's own rule gave within the policy of the workspace. An apply that
+is only paused (by its window, a freeze, its canary) is gone on with when its time has come, whoever began it. It must
+never act on anything else: there is no approval by schedule.
 """
 
 from __future__ import annotations

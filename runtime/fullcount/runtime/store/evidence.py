@@ -81,10 +81,15 @@ def record_certificate(
 
 
 def previous_rows(session: Session, workflow: str, inventory: str) -> int | None:
-    """Return the rows of the last certified snapshot; None when there has been none."""
+    """Return the rows of the last complete certified snapshot; None when there has been none.
+
+    What a `bounded` proposal read of an inventory says nothing of its size.
+    """
+    # in canonical JSON the quotes of a text are escaped, so that no text can pass for the field
+    partial = tables.Certificate.document.contains('"incomplete":["', autoescape=True)
     return session.scalar(
         select(tables.Certificate.rows)
-        .where(tables.Certificate.workflow == workflow, tables.Certificate.inventory == inventory)
+        .where(tables.Certificate.workflow == workflow, tables.Certificate.inventory == inventory, ~partial)
         .order_by(tables.Certificate.recorded_at.desc(), tables.Certificate.certificate_id.desc())
         .limit(1)
     )

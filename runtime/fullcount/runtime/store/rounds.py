@@ -12,7 +12,7 @@ import secrets
 from dataclasses import dataclass
 from typing import Protocol
 
-from sqlalchemy import ColumnElement, insert, or_, select, update
+from sqlalchemy import ColumnElement, exists, insert, or_, select, update
 from sqlalchemy.orm import Session
 
 from fullcount.runtime.approve.identity import Person
@@ -21,6 +21,8 @@ from fullcount.runtime.journal.payloads import (
     ApprovalOpened,
     ApprovalRevoked,
     Approved,
+    ApprovedAutomatically,
+    AutomaticRule,
     QuorumRule,
     SeatTaken,
 )
@@ -117,6 +119,71 @@ def vote(tx: Transaction, plan: tables.Plan, person: Person, lifetime: int, vote
     if result.reached:
         lapse = {**{uid: found.expires_at for uid, found in live.items()}, person.uid: expires_at}
         _complete(tx, plan, round_id, result.seats, min(lapse[seat.uid] for seat in result.seats))
+
+
+def approve_automatically(
+    tx: Transaction,
+    plan: tables.Plan,
+    lifetime: int,
+    quorums: tuple[QuorumRule, ...],
+    rule: AutomaticRule,
+    *,
+    allowed: int,
+    population: int,
+) -> bool:
+    """Complete a round by the workflow's own rule; return False, and do nothing, where people have decided before.
+
+    A person who has begun to approve this digest, or has taken its approval back, is never overruled by a rule.
+    """
+    if lifetime <= 0:
+        raise ApprovalRefused("FC706", "an approval that lives for no time can't carry an act")
+    round_ = current_round(tx.session, plan)
+    expired = round_ is not None and round_.expires_at is not None and round_.expires_at <= tx.now
+    if (round_ is not None and not expired) or _taken_back(tx.session, plan):
+        return False
+    round_id = _opened(tx, plan, quorums)
+    key = secrets.token_bytes(KEY_BYTES)
+    decided = ApprovedAutomatically(
+        round_id=round_id,
+        plan_id=plan.plan_id,
+        digest=plan.digest,
+        rule=rule,
+        allowed=allowed,
+        candidates=plan.candidates,
+        population=population,
+        key_sha256=sha256_text(key),
+        expires_at=tx.now + lifetime,
+    )
+    _completed(tx, round_id, key, decided.expires_at)
+    tx.record(decided)
+    return True
+
+
+def revoke_automatic(tx: Transaction, by: Person, reason: str) -> None:
+    """Take back every approval that a rule gave and that could still carry an act: a person said stop."""
+    because = f"{by.name}: {reason}"
+    voteless = ~exists().where(tables.ApprovalVote.round_id == tables.ApprovalRound.round_id)
+    query = (
+        select(tables.ApprovalRound)
+        .where(tables.ApprovalRound.state == COMPLETE, voteless)
+        .order_by(tables.ApprovalRound.position)
+    )
+    for round_ in tx.session.scalars(query).all():
+        plan_id = round_.plan_id if round_.used_by is None else round_.used_by
+        applied = select(tables.Plan.state).where(tables.Plan.plan_id == plan_id)
+        if tx.session.scalar(applied) == "applied":
+            continue  # it has carried all that it ever will
+        _end(tx, round_.round_id, REVOKED, because)
+        tx.record(
+            ApprovalRevoked(
+                round_id=round_.round_id, plan_id=plan_id, digest=round_.digest, by=who(by), because=because
+            )
+        )
+
+
+def _taken_back(session: Session, plan: tables.Plan) -> bool:
+    query = select(tables.ApprovalRound.round_id).where(*_of(plan), tables.ApprovalRound.state == REVOKED).limit(1)
+    return session.scalar(query) is not None
 
 
 def revoke(tx: Transaction, plan: tables.Plan, by: Person, reason: str) -> None:
@@ -260,21 +327,24 @@ def _opened(tx: Transaction, plan: tables.Plan, rule: tuple[QuorumRule, ...]) ->
 
 def _complete(tx: Transaction, plan: tables.Plan, round_id: str, seats: tuple[SeatTaken, ...], expires_at: int) -> None:
     key = secrets.token_bytes(KEY_BYTES)
-    key_sha256 = sha256_text(key)
-    tx.session.execute(
-        update(tables.ApprovalRound)
-        .where(tables.ApprovalRound.round_id == round_id)
-        .values(state=COMPLETE, completed_at=tx.now, expires_at=expires_at, key=key, key_sha256=key_sha256)
-    )
+    _completed(tx, round_id, key, expires_at)
     tx.record(
         ApprovalComplete(
             round_id=round_id,
             plan_id=plan.plan_id,
             digest=plan.digest,
             seats=seats,
-            key_sha256=key_sha256,
+            key_sha256=sha256_text(key),
             expires_at=expires_at,
         )
+    )
+
+
+def _completed(tx: Transaction, round_id: str, key: bytes, expires_at: int) -> None:
+    tx.session.execute(
+        update(tables.ApprovalRound)
+        .where(tables.ApprovalRound.round_id == round_id)
+        .values(state=COMPLETE, completed_at=tx.now, expires_at=expires_at, key=key, key_sha256=sha256_text(key))
     )
 
 

@@ -24,6 +24,7 @@ from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.journal.append import locked_head, read_head
 from fullcount.runtime.journal.entry import Head, canonical_text
+from fullcount.runtime.journal.payloads import AutomaticRule, QuorumRule
 from fullcount.runtime.plan.document import CertificateDoc, PlanDocument
 from fullcount.runtime.store import (
     applying,
@@ -312,6 +313,38 @@ class Store:
             rounds.vote(tx, plan, person, lifetime // timedelta(microseconds=1), voters)
             return rounds.view(tx.session, plan, tx.now)
 
+    def approve_automatically(
+        self,
+        plan_id: str,
+        digest: str,
+        lifetime: timedelta,
+        quorums: tuple[QuorumRule, ...],
+        rule: AutomaticRule,
+        *,
+        allowed: int,
+        population: int,
+    ) -> bool:
+        """Approve a plan by its workflow's rule. Called by `approve.approvals.decide`, which knows whether it holds.
+
+        Return False, and do nothing, while acting is halted and where people have decided over this digest before.
+        Raises `ApprovalRefused`, `PlanRefused`, `PlanStale`, `PlanNotFound`.
+        """
+        with self.writing() as tx:
+            plan = plans.find(tx.session, plan_id)
+            plans.check_usable(plan)
+            plans.check_digest(plan, digest)
+            if controls.halted(tx.session) is not None:
+                return False
+            return rounds.approve_automatically(
+                tx,
+                plan,
+                lifetime // timedelta(microseconds=1),
+                quorums,
+                rule,
+                allowed=allowed,
+                population=population,
+            )
+
     def revoke_approval(self, plan_id: str, by: Person, reason: str) -> Round:
         """Take an approval back; acts that have not begun will not. Raises `ApprovalRefused`, `PlanNotFound`."""
         with self.writing() as tx:
@@ -460,9 +493,10 @@ class Store:
             return slots.recent(session, workflow, limit)
 
     def halt(self, reason: str, by: Person) -> None:
-        """Stop all acting, everywhere, until `resume`."""
+        """Stop all acting, everywhere, until `resume`. What a rule approved has to be approved by people after that."""
         with self.writing() as tx:
             controls.halt(tx, reason, by)
+            rounds.revoke_automatic(tx, by, f"acting was halted: {reason}")
 
     def resume(self, by: Person) -> None:
         """Allow acting again."""

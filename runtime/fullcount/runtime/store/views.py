@@ -125,6 +125,11 @@ class Round:
     expires_at: datetime | None = None
     ended_because: str | None = None
 
+    @property
+    def automatic(self) -> bool:
+        """Whether it was completed by the workflow's own rule: nobody has voted in it."""
+        return self.completed_at is not None and len(self.votes) == 0
+
 
 @dataclass(frozen=True, slots=True)
 class Fence:

@@ -16,6 +16,7 @@ from fullcount.compiler import program
 from fullcount.compiler.document import program_digest
 from fullcount.compiler.imports import gather
 from fullcount.compiler.library import read_library
+from fullcount.compiler.list_files import gather_lists
 from fullcount.compiler.pipeline import Surroundings, compile_workflow
 from fullcount.compiler.protections import protect_workflow
 from fullcount.dsl import tree
@@ -58,7 +59,8 @@ class Mutator:
         catalog = real.catalog()
         files = gather(source, file, ImportedFiles(real.root, path), sink)
         library = read_library(files, catalog, sink)
-        self._around = Surroundings(source, file.comments, files.sources, library, catalog)
+        lists = gather_lists(files, ImportedFiles(real.root, path), sink)
+        self._around = Surroundings(source, file.comments, files.sources, lists, library, catalog)
         self._protections = real.protections.relied_on()
         self.workflows = {each.name.text: each for each in file.workflows}
 

@@ -30,7 +30,7 @@ from fullcount.runtime.connectors.base import (
     SourceError,
     Total,
 )
-from fullcount.runtime.evidence.codes import ActReason
+from fullcount.runtime.evidence.codes import ActReason, Reason
 from fullcount.runtime.evidence.envelope import Incompleteness, Notice
 from fullcount.runtime.trials.world import World
 
@@ -58,6 +58,10 @@ class TrialSource:
         failed = self._world.listing(question.inventory).failed
         if failed is not None:
             raise SourceError(Incompleteness(code=failed, detail=GIVEN))
+        unnamed = [name for name in question.partition if name not in question.resource.fields]
+        if len(unnamed) > 0:
+            detail = f"an object of a test does not say in which `{unnamed[0]}` it is: it has no such field"
+            raise SourceError(Incompleteness(code=Reason.SCOPE_NOT_COVERED, detail=detail))
         yield TrialScan(self._world, question)
 
     async def read(self, resource: Resource, key: tuple[Value, ...], fields: Sequence[str]) -> Reading:
@@ -129,7 +133,12 @@ class TrialScan:
 
     def __init__(self, world: World, question: Question) -> None:
         self._listing = world.listing(question.inventory)
-        self._rows = list(world.listed(question.inventory))
+        part = {name: present(value) for name, value in question.partition.items()}
+        self._rows = [
+            row
+            for row in world.listed(question.inventory)
+            if all(row.get(name, _NOT_GIVEN) == cell for name, cell in part.items())
+        ]
         self._question = question
         resource = question.resource
         self.info = ScanInfo(

@@ -8,8 +8,8 @@ act needs. What it does not know, and what it can't prove, makes the answer `unk
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from enum import StrEnum
 from itertools import product
@@ -38,13 +38,13 @@ _UNDERSTOOD: Final[Mapping[type[Any], frozenset[str]]] = {
     program.Proposal: frozenset(
         {
             "name", "inventory", "row", "where", "excepts", "limit", "show", "uses", "where_text", "span",
-            "protections", "keeps", "expects",
+            "protections", "keeps", "bounded", "picks", "expects",
         }
     ),
     program.Inventory: frozenset(
         {
             "name", "source", "resource", "key", "incarnation", "version", "fields", "scope", "deadline", "expects",
-            "consistency", "lookup_fields", "span", "normalized",
+            "consistency", "lookup_fields", "span", "across", "normalized",
         }
     ),
     program.Exemption: frozenset({"list_name", "condition"}),
@@ -108,6 +108,10 @@ class Side:
         for protection in self.proposal.protections:
             yield f"the protection `{protection.name}`"
 
+    def without_picks(self) -> Side:
+        """Return the side as it is before any pick."""
+        return replace(self, proposal=replace(self.proposal, picks=()))
+
     def lists(self) -> frozenset[str]:
         """Return the exemption lists that keep objects."""
         return frozenset(e.list_name for e in self.proposal.excepts if e.list_name is not None)
@@ -159,6 +163,7 @@ def obstacles(wide: Side, narrow: Side, called: str) -> Iterator[str]:
     for name in sorted(wide.lists() - narrow.lists()):
         yield f"the list `{name}` keeps objects on one side only"
     yield from _floors(wide, narrow)
+    yield from _picks(wide, narrow, called)
     yield from _limits(wide.proposal.limit, narrow.proposal.limit)
     if wide.steps() != narrow.steps():
         yield "the steps of the act differ, and with them which objects are due"
@@ -198,10 +203,35 @@ def _other_collection(wide: Side, narrow: Side) -> Iterator[str]:
         one, other = wide.workflow.inventories.get(name), narrow.workflow.inventories.get(name)
         if one is not None and other is not None and _question(one) != _question(other):
             yield f"`{name}` is another collection on the other side"
+    for name in sorted(_naming(wide.workflow, wide.read()) | _naming(narrow.workflow, narrow.read())):
+        one, other = wide.workflow.inventories.get(name), narrow.workflow.inventories.get(name)
+        if one is None or other is None or not _same_rows(one, other):
+            yield f"`{name}`, which names the parts that are read, is another collection on the other side"
 
 
 def _question(inventory: program.Inventory) -> tuple[object, ...]:
-    return inventory.source, inventory.resource, inventory.key, tuple(sorted(inventory.normalized.items()))
+    normalized = tuple(sorted(inventory.normalized.items()))
+    return inventory.source, inventory.resource, inventory.key, inventory.across, normalized
+
+
+def _naming(workflow: program.Workflow, names: Iterable[str]) -> frozenset[str]:
+    """Return the inventories that name the parts of these, and of each other."""
+    found: set[str] = set()
+    waiting = list(names)
+    while waiting:
+        inventory = workflow.inventories.get(waiting.pop())
+        for across in () if inventory is None else inventory.across:
+            if across.inventory is not None and across.inventory not in found:
+                found.add(across.inventory)
+                waiting.append(across.inventory)
+    return frozenset(found)
+
+
+def _same_rows(one: program.Inventory, other: program.Inventory) -> bool:
+    """Whether two inventories have the very same rows, whatever the parameters are."""
+    scope = () if one.scope is None else facts.walk(one.scope)
+    fixed = not any(isinstance(node, ir.Param) for node in scope)
+    return _question(one) == _question(other) and one.scope == other.scope and fixed
 
 
 # -- conditions --------------------------------------------------------------------------------------------------------
@@ -266,6 +296,41 @@ def constants(params: Mapping[str, Value], declared: Sequence[program.Param]) ->
 
 
 # -- floors ------------------------------------------------------------------------------------------------------------
+
+
+def _picks(wide: Side, narrow: Side, called: str) -> Iterator[str]:
+    """Yield what stands in the way where a pick takes only some: a smaller choice is another choice.
+
+    A pick more only takes away. The picks of `wide` take the same only of the very same objects.
+    """
+    theirs, ours = _ranked(wide), _ranked(narrow)
+    if len(theirs) == 0:
+        return
+    if ours[: len(theirs)] != theirs:
+        yield "`pick` takes other objects on the other side"
+        return
+    plain_wide, plain_narrow = wide.without_picks(), narrow.without_picks()
+    if len([*_conditions(plain_narrow, plain_wide, called), *_floors(plain_narrow, plain_wide)]) > 0 or (
+        wide.lists() != narrow.lists()
+    ):
+        yield "what a `pick` takes depends on every object that is selected before it, and these are others"
+
+
+def _ranked(side: Side) -> list[tuple[object, ...]]:
+    """Return the picks by what they mean."""
+    own = {side.proposal.row: ir.SELF}
+    return [
+        (
+            pick.count,
+            pick.percent,
+            pick.at_most,
+            pick.order,
+            pick.seed,
+            None if pick.per is None else _closed(normal(pick.per, own), side.workflow),
+            None if pick.by is None else _closed(normal(pick.by, own), side.workflow),
+        )
+        for pick in side.proposal.picks
+    ]
 
 
 def _floors(wide: Side, narrow: Side) -> Iterator[str]:

@@ -65,7 +65,8 @@ def explain(document: PlanDocument, snapshots: SnapshotStore, text: str, lists: 
     rule = rule_of(workflow, proposal, _due_step(document, written))
     around = surroundings(held, workflow, rule.expressions)
     entries, notes = _entries(workflow, proposal, document, key, lists)
-    decision, reasons = agreed(document, written, decide(rule, row, around), entries)
+    ranks = len(proposal.picks) > 0
+    decision, reasons = agreed(document, written, decide(rule, row, around), entries, ranks=ranks)
     return Explanation(
         document=document,
         inventory=inventory,
@@ -73,17 +74,24 @@ def explain(document: PlanDocument, snapshots: SnapshotStore, text: str, lists: 
         row=row,
         decision=decision,
         reasons=reasons,
-        flips=flips(rule, row, decision, around),
+        # what a pick would take of other objects is not worked out, so nothing is said of what would select this one
+        flips=() if ranks else flips(rule, row, decision, around),
         notes=(*_step_notes(document, written), *notes, *_changed_lists(decision, entries)),
     )
 
 
 def agreed(
-    document: PlanDocument, key: tuple[Any, ...], decision: Decision, entries: Sequence[Holding] = ()
+    document: PlanDocument,
+    key: tuple[Any, ...],
+    decision: Decision,
+    entries: Sequence[Holding] = (),
+    *,
+    ranks: bool = False,
 ) -> tuple[Decision, tuple[str, ...]]:
     """Return the decision as the plan holds it, with the plan's own words. Raises `ContradictionError`.
 
-    `decision` was made without lists: where the plan keeps an object that nothing else keeps, a list did.
+    `decision` was made without lists: where the plan keeps an object that nothing else keeps, a list did. With `ranks`
+    it was made without the picks of the proposal as well, which only the plan knows.
     """
     planned, words = planned_verdict(document, key)
     if document.steps is not None and decision.verdict is Verdict.CANDIDATE and planned is not Verdict.CANDIDATE:
@@ -96,6 +104,8 @@ def agreed(
             # kept by a condition as well: the plan counts it under the list
             return _listed(decision), tuple(held.reason for held in entries)
         return decision, words
+    if ranks and planned is Verdict.UNDECIDED and decision.verdict is Verdict.CANDIDATE:
+        return replace(decision, verdict=Verdict.UNDECIDED, because=Because.OTHERWISE), words
     if planned is not Verdict.KEPT or decision.verdict is Verdict.OUTSIDE:
         raise ContradictionError(planned, decision.verdict)
     possible = _possible_reasons(document.kept, key)

@@ -77,6 +77,8 @@ def _because(found: Explanation) -> Iterator[str]:
             yield "undecided: the rule is neither true nor false on what was read"
             for word in words:
                 yield f"  missing  {word}"
+        case Because.OTHERWISE if decision.verdict is Verdict.UNDECIDED:
+            yield f"undecided: {'; '.join(words)}"
         case kept:
             yield f"kept: {_kept(found, kept, words)}"
 

@@ -18,6 +18,7 @@ from fullcount.compiler.lower import facts
 from fullcount.compiler.types import FieldType
 from fullcount.compiler.values import STATE_SUFFIX, Value
 from fullcount.runtime.collect.coerce import arrow_type
+from fullcount.runtime.collect.parts import written_parts
 from fullcount.runtime.evidence.expression_text import expression_text
 from fullcount.runtime.understand.decision import rule_of
 from fullcount.runtime.understand.edit import bound, constants
@@ -78,6 +79,8 @@ def _misfit(message: str) -> NoAnswerError:
 
 def _declared(asked: program.Inventory, used: program.Inventory) -> Iterator[str]:
     """Yield what differs between how an inventory was asked for and how it is asked for now."""
+    if asked.across != used.across:
+        yield "the parts that it is read in were others"
     if asked.key != used.key:
         yield f"its key was {_named(asked.key)}, and is {_named(used.key)}"
     for name, field in used.fields.items():
@@ -90,6 +93,10 @@ def _declared(asked: program.Inventory, used: program.Inventory) -> Iterator[str
 
 def _stored(held: Held, used: program.Inventory) -> Iterator[str]:
     """Yield what the stored columns do not have; types that are stored alike (`int`, `size`) can't be told apart."""
+    then = {frozenset(part.values.items()) for part in held.envelope(used.name).scope.parts}
+    now = None if any(across.values is None for across in used.across) else set(written_parts(used.across))
+    if then != (set() if len(used.across) == 0 else now):
+        yield "the parts that it is read in were others, or are not written out"
     schema = pq.read_schema(held.path(used.name))
     for name, field in used.fields.items():
         if name not in schema.names or name + STATE_SUFFIX not in schema.names:

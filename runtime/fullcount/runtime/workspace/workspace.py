@@ -16,11 +16,13 @@ from fullcount.compiler.catalog import StaticCatalog
 from fullcount.runtime.connectors.base import Connector, RestsOnFiles
 from fullcount.runtime.connectors.registry import UnknownConnectorError, connector_named, is_built_in
 from fullcount.runtime.workspace.errors import SettingError, WorkspaceError, did_you_mean
+from fullcount.runtime.workspace.exemption_tables import ExemptionTable, check_table
 from fullcount.runtime.workspace.exemptions import Exemption, read_exemptions
 from fullcount.runtime.workspace.freezes import Freeze, FreezeEntry, FreezeFile
 from fullcount.runtime.workspace.ids import with_ids
 from fullcount.runtime.workspace.notifiers import MailConfig, NotifierConfig, WebhookConfig
 from fullcount.runtime.workspace.people import People
+from fullcount.runtime.workspace.policy import Policy, PolicyFile
 from fullcount.runtime.workspace.premises import FILE_NAME, Premises, find, read
 from fullcount.runtime.workspace.secrets import ROOT, DatabaseUrl, RootedPath
 from fullcount.runtime.workspace.validation import from_validation
@@ -59,8 +61,9 @@ class _File(BaseModel):
     workspace: _Settings
     sources: dict[_Word, dict[str, Any]] = {}
     roles: dict[_Name, list[_Member]] = {}
-    exemptions: dict[_Word, RootedPath] = {}
+    exemptions: dict[_Word, Any] = {}
     freeze: list[FreezeEntry] = []
+    policy: Policy = Policy()
     ids: dict[str, str] = {}
     notify: dict[_Notifier, NotifierConfig] = {}
 
@@ -74,19 +77,28 @@ class _RolesOnly(BaseModel):
 
 
 class Workspace(Premises):
-    """One checked `fullcount.toml`. Nothing of it changes after loading, but roles, exemption lists, protections and
-    freezes are read anew: who left the role, and what was exempted or protected, counts from the next act on.
+    """One checked `fullcount.toml`. Nothing of it changes after loading, but roles, exemption lists, protections,
+    freezes and the policy are read anew: who left the role, and what was exempted or protected, counts from the next
+    act on.
     """
 
     def __init__(
-        self, root: Path, seen_from: Path, file: _File, sources: Mapping[str, tuple[Connector, BaseModel]]
+        self,
+        root: Path,
+        seen_from: Path,
+        file: _File,
+        sources: Mapping[str, tuple[Connector, BaseModel]],
+        lists: Mapping[str, Path | ExemptionTable],
     ) -> None:
         resources = {name: connector.resources(name, config) for name, (connector, config) in sources.items()}
-        lists, roles = tuple(file.exemptions), tuple(file.roles)
-        known = StaticCatalog(resources, lists, roles, People(file.roles), tuple(file.notify))
-        super().__init__(root, seen_from, with_ids(known, file.ids, FILE_NAME))
+        allowed, people, told = file.policy.automatic_approval, People(file.roles), tuple(file.notify)
+        declared = StaticCatalog(
+            resources, tuple(lists), tuple(file.roles), automatic=allowed, members=people, notifier_names=told
+        )
+        super().__init__(root, seen_from, with_ids(declared, file.ids, FILE_NAME))
         self._file = file
         self._sources = sources
+        self._lists = lists
         self._roles: tuple[bytes, Mapping[str, tuple[str, ...]]] | None = None
 
     @classmethod
@@ -108,7 +120,12 @@ class Workspace(Premises):
         except ValidationError as error:
             raise from_validation(error, path, _File) from None
         sources = {name: _source(path, name, table) for name, table in file.sources.items()}
-        return cls(root, start.resolve(), file, sources)
+        lists = {name: _list(path, name, place) for name, place in file.exemptions.items()}
+        workspace = cls(root, start.resolve(), file, sources, lists)
+        for name, place in lists.items():
+            if isinstance(place, ExemptionTable):
+                check_table(path, name, place, workspace.catalog())
+        return workspace
 
     @property
     def follows_from_its_bytes(self) -> bool:
@@ -175,6 +192,14 @@ class Workspace(Premises):
     def _freezes(self) -> FreezeFile:
         return FreezeFile(self._root / FILE_NAME)
 
+    @cached_property
+    def _policy(self) -> PolicyFile:
+        return PolicyFile(self._root / FILE_NAME)
+
+    def automatic_approval(self) -> int:
+        """Read anew how many objects a plan may have at most to be approved automatically. Raises `WorkspaceError`."""
+        return self._policy.current().automatic_approval
+
     def freezes(self) -> tuple[Freeze, ...]:
         """Read the freezes anew. Raises `WorkspaceError`: freezes that can't be read are never none."""
         return self._freezes.current()
@@ -185,12 +210,30 @@ class Workspace(Premises):
         return MappingProxyType(self._file.notify)
 
     def exemptions(self, list_name: str) -> tuple[Exemption, ...]:
-        """Read a list anew. Raises `WorkspaceError` FC609: a list that can't be read is never an empty one."""
-        path = self._file.exemptions.get(list_name)
-        if path is None:
+        """Read a list in a file anew. Raises `WorkspaceError` FC609: one that can't be read is never an empty one."""
+        place = self._place(list_name)
+        if isinstance(place, ExemptionTable):
+            raise WorkspaceError("FC609", f"the exemption list `{list_name}` stands in a source, not in a file")
+        return read_exemptions(place)
+
+    def exemption_table(self, list_name: str) -> ExemptionTable | None:
+        """Return where a list stands in a source; None for one in a file. Raises `WorkspaceError` FC609."""
+        place = self._place(list_name)
+        return place if isinstance(place, ExemptionTable) else None
+
+    def exemption_file(self, list_name: str) -> str:
+        """Return the file of a list, as seen from the workspace. Raises `WorkspaceError` FC609."""
+        place = self._place(list_name)
+        if isinstance(place, ExemptionTable):
+            return place.place
+        return str(place.relative_to(self._root)) if place.is_relative_to(self._root) else str(place)
+
+    def _place(self, list_name: str) -> Path | ExemptionTable:
+        place = self._lists.get(list_name)
+        if place is None:
             message = f"{FILE_NAME} has no exemption list `{list_name}`"
-            raise WorkspaceError("FC609", message, help=did_you_mean(list_name, self._file.exemptions))
-        return read_exemptions(path)
+            raise WorkspaceError("FC609", message, help=did_you_mean(list_name, self._lists))
+        return place
 
 
 def _toml(path: Path, data: bytes) -> dict[str, Any]:
@@ -198,6 +241,20 @@ def _toml(path: Path, data: bytes) -> dict[str, Any]:
         return tomllib.loads(data.decode())
     except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise WorkspaceError("FC602", f"`{path}` is not TOML: {error}") from None
+
+
+def _list(path: Path, name: str, place: Any) -> Path | ExemptionTable:
+    """Return where an exemption list stands: the path of a file, or a table of a source."""
+    if isinstance(place, str):
+        return path.parent / Path(place).expanduser()
+    if not isinstance(place, dict):
+        message = f"{path.name}: `exemptions.{name}` is neither the path of a file nor a table"
+        help_text = f'as `{name} = "exemptions.toml"`, or `[exemptions.{name}]` with `source`, `resource`, `key`, …'
+        raise WorkspaceError("FC604", message, help=help_text)
+    try:
+        return ExemptionTable.model_validate(place)
+    except ValidationError as error:
+        raise from_validation(error, path, ExemptionTable, ("exemptions", name)) from None
 
 
 def _source(path: Path, name: str, table: Mapping[str, Any]) -> tuple[Connector, BaseModel]:

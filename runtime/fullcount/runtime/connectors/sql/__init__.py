@@ -10,6 +10,9 @@ scan's connection; a lost connection or a cursor of another scan ends the read (
 that the database refuses what it would otherwise hide. Views and foreign or virtual tables may hide rows without a
 word: declare them with `view = true`; the compiler then asks for a canary.
 
+**Partitions.** With `partitions = ["region"]` and `{region}` in `url`, a source is one database for each value: an
+inventory names the values (`across`), each is a scan of its own, and the rows have the value as a field.
+
 **Acting.** `update` of the columns named `writable` and, with `deletable = true`, `delete`: one row by key, in one
 short transaction, conditional on the version column or else on every field that was read. A write that would reach
 further is refused (`COLLATERAL_CHANGE`): rows that refer to this one and would go or change with it; triggers and rules

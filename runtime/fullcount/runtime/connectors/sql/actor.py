@@ -56,6 +56,10 @@ class SqlActor:
 
     async def perform(self, call: ActCall) -> ActResult:
         """See `SourceActor.perform`."""
+        return await self.write(call)
+
+    async def write(self, call: ActCall) -> ActResult:
+        """Do the one write of a call: of this source, or of the one that this database is a part of."""
         settings = self._config.resources[call.resource.name]
         try:
             async with self._lanes.lane() as lane:

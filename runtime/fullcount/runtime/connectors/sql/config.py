@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 
 from fullcount.compiler.types import FieldType, Kind, Scalar
 from fullcount.runtime.connectors.field_types import FieldTypeSetting, can_identify
+from fullcount.runtime.connectors.sql.partitions import check_partitions
 from fullcount.runtime.workspace.errors import SettingError, did_you_mean
 from fullcount.runtime.workspace.secrets import DatabaseUrl
 
@@ -96,7 +97,14 @@ class SqlConfig(BaseModel):
     """How long to wait for a lock of another writer, in seconds."""
     connect_timeout: Annotated[float, Field(gt=0)] = 10.0
     """How long to wait for a server to answer, in seconds."""
+    partitions: list[_Word] = []
+    """What the source is split by: one database for each combination of values, named by `{region}` in the address."""
     resources: Annotated[dict[_Word, SqlResource], Field(min_length=1)]
+
+    @model_validator(mode="after")
+    def _split_clearly(self) -> Self:
+        check_partitions(self)
+        return self
 
 
 def can_look_up(field: FieldType) -> bool:

@@ -10,6 +10,7 @@ from fullcount.compiler.catalog import Effect, Idempotency, Operation, Parameter
 from fullcount.compiler.claims import Consistency
 from fullcount.runtime.connectors.base import SourceActor, SourceReader
 from fullcount.runtime.connectors.sql.config import SqlConfig, SqlResource, can_look_up
+from fullcount.runtime.connectors.sql.partitions import NAME
 
 
 class SqlConnector:
@@ -33,19 +34,29 @@ class SqlConnector:
     def resources(self, source: str, config: BaseModel) -> Mapping[str, Resource]:
         """See `Connector.resources`."""
         settings = _settings(config)
-        return {name: _resource(source, name, table) for name, table in settings.resources.items()}
+        return {name: _resource(source, name, table, settings) for name, table in settings.resources.items()}
 
     async def open_reader(self, source: str, config: BaseModel) -> SourceReader:
         """See `Connector.open_reader`. Raises `WorkspaceError` FC605, FC607 or FC611 before anything is contacted."""
+        settings = _settings(config)
+        if len(settings.partitions) > 0:
+            from fullcount.runtime.connectors.sql.split import SplitReader
+
+            return SplitReader(source, settings)
         from fullcount.runtime.connectors.sql.reader import SqlReader
 
-        return await SqlReader.open(source, _settings(config))
+        return await SqlReader.open(source, settings)
 
     async def open_actor(self, source: str, config: BaseModel) -> SourceActor:
         """See `Connector.open_actor`. Raises `WorkspaceError` FC605, FC607 or FC611 before anything is contacted."""
+        settings = _settings(config)
+        if len(settings.partitions) > 0:
+            from fullcount.runtime.connectors.sql.split import SplitActor
+
+            return SplitActor(source, settings)
         from fullcount.runtime.connectors.sql.actor import SqlActor
 
-        return await SqlActor.open(source, _settings(config))
+        return await SqlActor.open(source, settings)
 
 
 def _settings(config: BaseModel) -> SqlConfig:
@@ -55,7 +66,8 @@ def _settings(config: BaseModel) -> SqlConfig:
     return config
 
 
-def _resource(source: str, name: str, table: SqlResource) -> Resource:
+def _resource(source: str, name: str, table: SqlResource, settings: SqlConfig) -> Resource:
+    split = len(settings.partitions) > 0
     return Resource(
         source=source,
         name=name,
@@ -65,9 +77,11 @@ def _resource(source: str, name: str, table: SqlResource) -> Resource:
         visibility=Visibility.UNKNOWN if table.view else Visibility.VOUCHED,
         incarnation=table.incarnation,
         version=table.version,
-        lookup_fields=frozenset(field for field, type_ in table.fields.items() if can_look_up(type_)),
+        # no part speaks for the others, so nothing is looked up in a source that is split, nor counted
+        lookup_fields=frozenset(field for field, of in table.fields.items() if can_look_up(of) and not split),
         operations={operation.name: operation for operation in _operations(table)},
-        counted=True,
+        counted=not split,
+        partitions=dict.fromkeys(settings.partitions, NAME),
     )
 
 

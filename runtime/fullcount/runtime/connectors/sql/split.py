@@ -1,0 +1,249 @@
+"""Reading and acting on a source that is split: each question and each act goes to the database of its part.
+
+Guarantees: an object is read and written in the part that its key names and in no other; before the first write in a
+part it was made sure that the writing side reaches the very database that is read. Of the whole there is no listing
+and no count: a part that is not asked is not spoken for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+
+from sqlalchemy import make_url
+
+from fullcount.compiler.catalog import Resource
+from fullcount.compiler.values import Cell, FieldState, Value
+from fullcount.runtime.connectors.base import (
+    TARGET_FACTS,
+    ActCall,
+    ActResult,
+    Collateral,
+    Existence,
+    Matches,
+    Outcome,
+    Page,
+    Question,
+    Reading,
+    Scan,
+    ScanInfo,
+    SourceError,
+)
+from fullcount.runtime.connectors.local_user import local_user
+from fullcount.runtime.connectors.sql.actor import SqlActor
+from fullcount.runtime.connectors.sql.config import SqlConfig
+from fullcount.runtime.connectors.sql.partitions import of_part, resource_of_part
+from fullcount.runtime.connectors.sql.reader import SqlReader
+from fullcount.runtime.evidence.codes import Reason
+from fullcount.runtime.evidence.envelope import Incompleteness, part_name
+from fullcount.runtime.workspace.secrets import DatabaseUrl
+
+
+class SplitReader:
+    """Reads the parts. See `SourceReader`."""
+
+    def __init__(self, source: str, config: SqlConfig) -> None:
+        self._source, self._config = source, config
+        self._opening = asyncio.Lock()
+        self._parts: dict[tuple[str, ...], SqlReader] = {}
+        self._answered: set[tuple[str, ...]] = set()
+
+    async def identity(self) -> Mapping[str, str]:
+        """See `SourceReader.identity`. The target is the template: which parts were read stands in the envelope."""
+        return _target(self._config, self._config.url)
+
+    @asynccontextmanager
+    async def scan(self, question: Question) -> AsyncIterator[Scan]:
+        """See `SourceReader.scan`: the one part that the question names."""
+        part = question.partition
+        reader = await self.of(part)
+        own = replace(question, resource=resource_of_part(question.resource, part), partition={})
+        async with reader.scan(own) as scan:
+            yield _Heard(scan, self._answered, self._named(part))
+
+    async def read(self, resource: Resource, key: tuple[Value, ...], fields: Sequence[str]) -> Reading:
+        """See `SourceReader.read`."""
+        part = _part_of(self._config, resource, key)
+        own = resource_of_part(resource, part)
+        reading = await (await self.of(part)).read(own, _own_key(resource, key, part), _own(fields, part))
+        if reading.existence is not Existence.FOUND:
+            return reading
+        named = {name: Cell(FieldState.PRESENT, part[name]) for name in fields if name in part}
+        return replace(reading, cells={**reading.cells, **named})
+
+    async def lookup(self, resource: Resource, field: str, value: Value, fields: Sequence[str]) -> Matches:
+        """See `SourceReader.lookup`: there is none, because no part speaks for the others."""
+        raise SourceError(_no_listing(f"looking up `{field}`"))
+
+    async def count(self, resource: Resource) -> int:
+        """See `SourceReader.count`: there is none, because no part speaks for the others."""
+        raise SourceError(_no_listing(f"counting {resource.name}"))
+
+    async def collateral(self, resource: Resource, operation: str) -> Collateral:
+        """See `ForeseesCollateral.collateral`: what a write sets off in any of the parts that gave rows so far.
+
+        A part that gave none has no object of a plan in it, so that it may be one that does not answer.
+        """
+        own = resource_of_part(resource, self._config.partitions)
+        found = [
+            await reader.collateral(own, operation) for part, reader in self._parts.items() if part in self._answered
+        ]
+        return Collateral(
+            unknown=tuple(dict.fromkeys(phrase for each in found for phrase in each.unknown)),
+            known=tuple(dict.fromkeys(phrase for each in found for phrase in each.known)),
+            way_on=next((each.way_on for each in found if each.way_on != ""), ""),
+        )
+
+    async def close(self) -> None:
+        """See `SourceReader.close`."""
+        for reader in self._parts.values():
+            await reader.close()
+        self._parts.clear()
+
+    async def of(self, part: Mapping[str, str]) -> SqlReader:
+        """Return the reader of one part, connected. Raises `SourceError`."""
+        config, named = of_part(self._config, part), self._named(part)
+        async with self._opening:
+            if named not in self._parts:
+                self._parts[named] = await SqlReader.open(self._source, config)
+            return self._parts[named]
+
+    def _named(self, part: Mapping[str, str]) -> tuple[str, ...]:
+        return tuple(part[name] for name in self._config.partitions)
+
+
+@dataclass(frozen=True, slots=True)
+class _Heard:
+    """An open read of one part that notes when the part has given its first page. See `Scan`."""
+
+    scan: Scan
+    answered: set[tuple[str, ...]]
+    part: tuple[str, ...]
+
+    @property
+    def info(self) -> ScanInfo:
+        """See `Scan.info`."""
+        return self.scan.info
+
+    async def fetch(self, cursor: str | None) -> Page:
+        """See `Scan.fetch`."""
+        page = await self.scan.fetch(cursor)
+        self.answered.add(self.part)
+        return page
+
+
+class SplitActor:
+    """Acts in the parts. See `SourceActor`."""
+
+    def __init__(self, source: str, config: SqlConfig) -> None:
+        self._source, self._config = source, config
+        self._opening = asyncio.Lock()
+        self._parts: dict[tuple[str, ...], SqlActor] = {}
+
+    async def identity(self) -> Mapping[str, str]:
+        """See `SourceActor.identity`."""
+        return _target(self._config, self._config.url if self._config.act_url is None else self._config.act_url)
+
+    async def perform(self, call: ActCall) -> ActResult:
+        """See `SourceActor.perform`."""
+        try:
+            actor, own = await self._of(call)
+        except SourceError as error:
+            return ActResult(Outcome.FAILED, None, f"nothing was written: {error.reason.detail}")
+        return await actor.write(own)
+
+    async def took_effect(self, call: ActCall) -> bool | None:
+        """See `SourceActor.took_effect`. Raises `SourceError` when the part can't be asked."""
+        actor, own = await self._of(call)
+        return await actor.took_effect(own)
+
+    async def close(self) -> None:
+        """See `SourceActor.close`."""
+        for actor in self._parts.values():
+            await actor.close()
+        self._parts.clear()
+
+    async def _of(self, call: ActCall) -> tuple[SqlActor, ActCall]:
+        """Return the actor of the part that an object is in, and the call as this part knows it."""
+        part = _part_of(self._config, call.resource, call.key)
+        own = replace(
+            call,
+            resource=resource_of_part(call.resource, part),
+            key=_own_key(call.resource, call.key, part),
+            arguments={name: value for name, value in call.arguments.items() if name not in part},
+            expected={name: cell for name, cell in call.expected.items() if name not in part},
+        )
+        named = tuple(part[name] for name in self._config.partitions)
+        async with self._opening:
+            if named not in self._parts:
+                self._parts[named] = await self._opened(part)
+            return self._parts[named], own
+
+    async def _opened(self, part: Mapping[str, str]) -> SqlActor:
+        """Connect to one part for writing, having made sure that it is the database that is read."""
+        config = of_part(self._config, part)
+        reader = await SqlReader.open(self._source, config)
+        try:
+            read = _targets(await reader.identity())
+        finally:
+            await reader.close()
+        actor = await SqlActor.open(self._source, config)
+        written = _targets(await actor.identity())
+        if written != read:
+            await actor.close()
+            detail = f"the part {part_name(part)} is read in one database and written in another"
+            raise SourceError(Incompleteness(code=Reason.SCOPE_NOT_COVERED, detail=detail))
+        return actor
+
+
+def _part_of(config: SqlConfig, resource: Resource, key: tuple[Value, ...]) -> dict[str, str]:
+    """Return the part that an object is in. Raises `SourceError` if its key does not say."""
+    by_name = dict(zip(resource.key, key, strict=True))
+    part: dict[str, str] = {}
+    for name in config.partitions:
+        value = by_name.get(name)
+        if not isinstance(value, str):
+            detail = f"the key of `{resource.source}.{resource.name}` does not say in which `{name}` an object is"
+            raise SourceError(Incompleteness(code=Reason.SCOPE_NOT_COVERED, detail=detail))
+        part[name] = value
+    return part
+
+
+def _own_key(resource: Resource, key: tuple[Value, ...], part: Mapping[str, str]) -> tuple[Value, ...]:
+    return tuple(value for name, value in zip(resource.key, key, strict=True) if name not in part)
+
+
+def _own(fields: Sequence[str], part: Mapping[str, str]) -> tuple[str, ...]:
+    return tuple(name for name in fields if name not in part)
+
+
+def _no_listing(what: str) -> Incompleteness:
+    detail = f"{what}: a source that is split has no listing of the whole"
+    return Incompleteness(code=Reason.SCOPE_NOT_COVERED, detail=detail)
+
+
+def _targets(facts: Mapping[str, str]) -> dict[str, str]:
+    return {name: value for name, value in facts.items() if name.startswith(TARGET_FACTS)}
+
+
+def _target(config: SqlConfig, address: DatabaseUrl) -> Mapping[str, str]:
+    """Return the facts that hold for every part: where the template leads, without secrets."""
+    url = make_url(address.resolve())
+    split_by = ", ".join(config.partitions)
+    if url.get_backend_name() == "sqlite":
+        return {
+            "target_dialect": "sqlite",
+            "target_path": url.database or "",
+            "target_split_by": split_by,
+            "user": local_user(),
+        }
+    return {
+        "target_dialect": "postgresql",
+        "target_host": url.host or "",
+        "target_port": str(url.port or ""),
+        "target_database": url.database or "",
+        "target_split_by": split_by,
+        "user": url.username or "",
+    }
