@@ -16,7 +16,10 @@ _ACT = """\
 _STEPS = """\
   act disable with steps {
     warn: directory.update(id: a.id, locked: false, note: "to be locked")
-    lock: directory.update(id: a.id, locked: true) after 14d
+      undo directory.update(id: a.id, locked: false, note: "")
+    lock: directory.update(id: a.id, locked: true)
+      undo directory.update(id: a.id, locked: false)
+      after 14d
   }
 """
 
