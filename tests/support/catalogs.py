@@ -207,6 +207,61 @@ PARTITIONS = Resource(
     visibility=Visibility.VOUCHED,
 )
 
+SNAPSHOTS = Resource(
+    source="cloud",
+    name="snapshots",
+    fields={"id": _always(TEXT), "volume": _always(TEXT), "note": _maybe(TEXT)},
+    key=("id",),
+    consistency=Consistency.INTERVAL,
+    visibility=Visibility.UNKNOWN,
+    operations={
+        "create_snapshot": Operation(
+            name="create_snapshot",
+            parameters={"volume": Parameter(_always(TEXT)), "note": Parameter(_maybe(TEXT), required=False)},
+            effect=Effect.CREATE,
+            idempotency=Idempotency.KEY,
+            reversible=True,
+        ),
+        "delete_snapshot": Operation(
+            name="delete_snapshot",
+            parameters={"id": Parameter(_always(TEXT), key="id")},
+            effect=Effect.DELETE,
+            idempotency=Idempotency.NATURAL,
+            reversible=False,
+            undoes=frozenset({"create_snapshot"}),
+        ),
+    },
+)
+
+MESSAGES = Resource(
+    source="mail",
+    name="messages",
+    fields={"id": _always(TEXT)},
+    key=("id",),
+    consistency=Consistency.UNSTABLE,
+    visibility=Visibility.UNKNOWN,
+    operations={
+        "write": Operation(
+            name="write",
+            parameters={name: Parameter(_always(TEXT)) for name in ("to", "subject", "text")},
+            effect=Effect.CREATE,
+            idempotency=Idempotency.NONE,
+            reversible=False,
+        ),
+        "send": Operation(
+            name="send",
+            parameters={
+                "to": Parameter(_always(TEXT)),
+                "template": Parameter(_always(TEXT), among=("to-be-locked",)),
+                "about": Parameter(_maybe(TEXT), required=False),
+            },
+            effect=Effect.CREATE,
+            idempotency=Idempotency.NONE,
+            reversible=False,
+        ),
+    },
+)
+
 REGION = _always(TEXT)
 
 FLEET_VOLUMES = Resource(
@@ -275,64 +330,8 @@ FLEET_IMAGES = Resource(
 
 FLEET = (FLEET_VOLUMES, FLEET_DISKS, FLEET_REGIONS, FLEET_IMAGES)
 
-SNAPSHOTS = Resource(
-    source="cloud",
-    name="snapshots",
-    fields={"id": _always(TEXT), "volume": _always(TEXT), "note": _maybe(TEXT)},
-    key=("id",),
-    consistency=Consistency.INTERVAL,
-    visibility=Visibility.UNKNOWN,
-    operations={
-        "create_snapshot": Operation(
-            name="create_snapshot",
-            parameters={"volume": Parameter(_always(TEXT)), "note": Parameter(_maybe(TEXT), required=False)},
-            effect=Effect.CREATE,
-            idempotency=Idempotency.KEY,
-            reversible=True,
-        ),
-        "delete_snapshot": Operation(
-            name="delete_snapshot",
-            parameters={"id": Parameter(_always(TEXT), key="id")},
-            effect=Effect.DELETE,
-            idempotency=Idempotency.NATURAL,
-            reversible=False,
-            undoes=frozenset({"create_snapshot"}),
-        ),
-    },
-)
-
-MESSAGES = Resource(
-    source="mail",
-    name="messages",
-    fields={"id": _always(TEXT)},
-    key=("id",),
-    consistency=Consistency.UNSTABLE,
-    visibility=Visibility.UNKNOWN,
-    operations={
-        "write": Operation(
-            name="write",
-            parameters={name: Parameter(_always(TEXT)) for name in ("to", "subject", "text")},
-            effect=Effect.CREATE,
-            idempotency=Idempotency.NONE,
-            reversible=False,
-        ),
-        "send": Operation(
-            name="send",
-            parameters={
-                "to": Parameter(_always(TEXT)),
-                "template": Parameter(_always(TEXT), among=("to-be-locked",)),
-                "about": Parameter(_maybe(TEXT), required=False),
-            },
-            effect=Effect.CREATE,
-            idempotency=Idempotency.NONE,
-            reversible=False,
-        ),
-    },
-)
-
 EXAMPLE_RESOURCES = (
-    ACCOUNTS, EMPLOYEES, HEADCOUNT, BRANCHES, LOGINS, TICKETS, VOLUMES, PARTITIONS, SNAPSHOTS, MESSAGES,
-    *FLEET,
+    ACCOUNTS, EMPLOYEES, HEADCOUNT, BRANCHES, LOGINS, TICKETS, VOLUMES, PARTITIONS, SNAPSHOTS, MESSAGES, *FLEET,
 )  # fmt: skip
 
 

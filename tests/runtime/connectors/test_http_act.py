@@ -87,6 +87,33 @@ async def test_object_that_changed_since_it_was_seen_is_not_written(api):
     assert "t0001" in api.objects
 
 
+@pytest.mark.requirement("R3", "R7")
+@pytest.mark.parametrize("body", [{"message": "internal error"}, {"error": {"code": 5}}, {}])
+async def test_good_status_without_the_object_is_no_object_whose_fields_are_empty(api, body):
+    """What has none of the names of the object is not the object, so nothing is known of it, and nothing is absent."""
+    source = Source(api)
+    api.faults.append(lambda asked: Answer(200, body) if asked.path == "/cursor/t0001" else None)
+    assert (await source.read("t0001")).existence is Existence.UNKNOWN
+
+
+@pytest.mark.requirement("R29")
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(200, "<html>Sign in</html>", {"content-type": "text/html"}),
+        Answer(200, {"error": "backend unavailable"}),
+        Answer(200, '{"deleted": {"i', {"content-type": "application/json"}),
+    ],
+)
+async def test_good_status_with_a_word_against_it_is_no_write_that_was_done(api, answer):
+    """Whether it happened is not known, and is found out by reading."""
+    source = Source(api)
+    call = await source.call("delete", "t0001")
+    api.faults.append(lambda asked: answer if asked.method == "DELETE" else None)
+    result = await source.perform(call)
+    assert (result.outcome, result.reason) == (Outcome.UNKNOWN, ActReason.OUTCOME_UNKNOWN)
+
+
 @pytest.mark.requirement("R29", "R36")
 async def test_write_without_a_condition_of_the_api_follows_on_a_comparison(api):
     """Where the API has no versions, the object is read and compared, and a change refuses the write."""

@@ -9,7 +9,9 @@ from tests.support.workspaces import PROJECT
 from fullcount.compiler.values import FieldState
 from fullcount.runtime.connectors.http import CONNECTOR, catalogue, conditions, exchange, fields, paths
 from fullcount.runtime.connectors.http.config import HttpConfig
+from fullcount.runtime.connectors.http.following import carries_cursor
 from fullcount.runtime.connectors.http.forms import Check, When
+from fullcount.runtime.connectors.http.page import read_page
 from fullcount.runtime.connectors.http.said import Said
 from fullcount.runtime.connectors.http.scan import operation_for
 from fullcount.runtime.workspace.errors import SettingError
@@ -86,7 +88,7 @@ def test_most_particular_operation_reads_a_request():
         "/search/issues?q=x": "search",
         "/api/v3/repos/o/r": "object",
         "/repos/o/r/contributors": "contributors",
-        "/orgs/o/repos": "any",
+        "/orgs/o/repos": "repositories",
     }.items():
         assert operation_for(github, exchange.Request.to(path)).name == name, path
 
@@ -203,3 +205,36 @@ def test_column_read_at_once_says_the_same_as_value_by_value(items, at, name):
     fast = fields.columns_of(operation, asked, Said(items=items), {name: fields.Place(at)})
     careful = Said(items=items, lost_fields={(-1, "none"): FieldState.FORBIDDEN})
     assert fast == fields.columns_of(operation, asked, careful, {name: fields.Place(at)})
+
+
+def followed(dialect, target, reply, **given):
+    """Return the request for the page after one with this body."""
+    asked = exchange.Request.to(target, **given)
+    operation = operation_for(catalogue.dialect_named(dialect), asked)
+    said = read_page(operation, exchange.Exchange(asked, exchange.Reply(200, {}, reply)), 1)
+    return said, said.following.request
+
+
+def test_version_list_goes_on_behind_the_very_version_it_ended_at():
+    """The key alone would pass over the other versions of it."""
+    body = {"IsTruncated": True, "Versions": [{"Key": "a", "VersionId": "1"}]}
+    said, following = followed("aws_s3", "/b?versions", {**body, "NextKeyMarker": "a", "NextVersionIdMarker": "1"})
+    assert (following.asked("key-marker"), following.asked("version-id-marker")) == ("a", "1")
+    assert said.end is None
+
+
+def test_count_of_a_range_is_of_what_is_left_of_it():
+    """etcd counts from the key that is asked for: with what came before it, the total is the same on every page."""
+    body = {"header": {"revision": "8"}, "kvs": [{"key": "azE="}], "more": True, "count": "2"}
+    said, _ = followed("etcd", "/v3/kv/range", body, method="POST", body={"key": "azAA", "revision": "8"})
+    assert (said.total.value, said.total.exact) == (3, True)
+
+
+def test_request_that_goes_on_is_known_by_what_it_carries():
+    """A recorded or stored request is resumed by its cursor, never by a position or the first key of a range."""
+    carrying = [("microsoft_graph", "/v1.0/users?$skiptoken=X"), ("stripe", "/v1/charges?starting_after=c")]
+    plain = [("microsoft_graph", "/v1.0/users?$top=2"), ("scim", "/Users?startIndex=1"), ("stripe", "/v1/charges")]
+    for expected, pairs in ((True, carrying), (False, plain)):
+        for dialect, target in pairs:
+            asked = exchange.Request.to(target)
+            assert carries_cursor(operation_for(catalogue.dialect_named(dialect), asked), asked) is expected, target

@@ -16,10 +16,8 @@ _ACT = """\
 _STEPS = """\
   act disable with steps {
     warn: directory.update(id: a.id, locked: false, note: "to be locked")
-      undo directory.update(id: a.id, locked: false, note: "")
-    lock: directory.update(id: a.id, locked: true)
-      undo directory.update(id: a.id, locked: false)
-      after 14d
+    lock: directory.update(id: a.id, locked: true) after 14d
+    release: directory.update(id: a.id, locked: false, note: "")
   }
 """
 

@@ -69,11 +69,12 @@ class Case(_Form):
     @property
     def limits(self) -> dict[str, int]:
         """The reading side's own limits: from `client`, or, in recordings without it, as the story states them."""
-        stated = {name: int(value) for name, value in _LIMIT.findall(self.story)}
+        stated = {_CALLED.get(name, name): int(value) for name, value in _LIMIT.findall(self.story)}
         return {**stated, **self.client}
 
 
-_LIMIT = re.compile(r"\b(max_pages|max_rows)\s*=\s*(\d+)")
+_LIMIT = re.compile(r"\b(max_pages|max_rows|max_items)\s*=\s*(\d+)")
+_CALLED = {"max_items": "max_rows"}
 
 
 class CaseError(ValueError):

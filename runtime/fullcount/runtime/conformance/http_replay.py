@@ -25,8 +25,8 @@ from fullcount.runtime.collect.loop import collect
 from fullcount.runtime.collect.snapshots import SnapshotStore
 from fullcount.runtime.conformance.case import Case, Step
 from fullcount.runtime.conformance.recorded import recorded, reply_to
-from fullcount.runtime.conformance.recording import HOST, Recording, request_of
-from fullcount.runtime.conformance.verdict import Verdict, worst
+from fullcount.runtime.conformance.recording import Recording, host_of_api, request_of
+from fullcount.runtime.conformance.verdict import KNOWN, Verdict, worst
 from fullcount.runtime.connectors.base import Matches, Outcome, Question, Reading, Scan
 from fullcount.runtime.connectors.http.client import HttpClient
 from fullcount.runtime.connectors.http.exchange import Exchange, Request
@@ -34,7 +34,7 @@ from fullcount.runtime.connectors.http.fields import Place
 from fullcount.runtime.connectors.http.forms import Dialect
 from fullcount.runtime.connectors.http.outcome import Written, judge_write
 from fullcount.runtime.connectors.http.scan import Listing, open_scan, operation_for
-from fullcount.runtime.evidence.codes import ActReason
+from fullcount.runtime.evidence.codes import ActReason, WarningCode, Way
 from fullcount.runtime.evidence.envelope import Envelope, Status
 
 KEY = "$key"
@@ -57,10 +57,13 @@ def verdict_of(envelope: Envelope, fields: Sequence[str]) -> Verdict:
             states[name] = worst(known.states)
         else:
             states[name] = FieldState.ABSENT if envelope.status is Status.COMPLETE else FieldState.SOURCE_FAILED
+    warnings = {notice.code for notice in envelope.warnings}
+    if len(envelope.completeness.reasons) == 0 and not set(states.values()) <= KNOWN:
+        warnings.add(WarningCode.PARTIAL_FIELD_SET)  # a case speaks of the list as a whole, an envelope of each row
     return Verdict(
         reasons=frozenset(reason.code for reason in envelope.completeness.reasons),
         continuation=None if way is None else way.way,
-        warnings=frozenset(notice.code for notice in envelope.warnings),
+        warnings=frozenset(warnings),
         field_states=states,
         details=tuple(reason.detail for reason in envelope.completeness.reasons),
     )
@@ -83,7 +86,7 @@ async def read_steps(
         visibility=Visibility.UNKNOWN,
     )
     async with httpx.AsyncClient(transport=recording) as connection:
-        client = HttpClient(connection, f"https://{HOST}", dialect.headers)
+        client = HttpClient(connection, f"https://{host_of_api(dialect)}", dialect.headers)
         reader = _RecordedReader(dialect, client, listing, recording)
         with tempfile.TemporaryDirectory(prefix="fullcount-replay-") as folder:
             return await collect(
@@ -154,14 +157,15 @@ class _RecordedReader:
 async def act_case(case: Case, dialect: Dialect) -> Verdict:
     """Return what the connector makes of a recorded write: of the last one, and of what was read after it."""
     written: Written | None = None
+    acted: Request | None = None
     for step in case.exchange:
         request = request_of(step)
         operation = operation_for(dialect, request)
         if _only_reads(request):
-            written = _after_reading(written, step)
+            written = _after_reading(written, step, acted)
             continue
-        exchange = Exchange(request, await reply_to(step, operation.xml_lists), host=HOST)
-        written = judge_write(operation, exchange)
+        exchange = Exchange(request, await reply_to(step, operation.xml_lists), host=host_of_api(dialect))
+        written, acted = judge_write(operation, exchange), request
     if written is None:
         return await read_case(case, dialect)  # a look before the act is a read, and proves no more than one
     reason, warning = written.reason, written.warning
@@ -178,9 +182,12 @@ def _only_reads(request: Request) -> bool:
     return request.method in _READING or (named is not None and named.startswith(("Get", "List", "Describe", "Head")))
 
 
-def _after_reading(written: Written | None, step: Step) -> Written | None:
-    """An unknown outcome is settled by reading that the object is gone."""
+def _after_reading(written: Written | None, step: Step, acted: Request | None) -> Written | None:
+    """An unknown outcome is settled by reading that the object is gone, a delete unsettled by reading it there."""
     gone = step.response.status in {404, 410}
     if written is not None and written.reason is ActReason.OUTCOME_UNKNOWN and gone:
         return Written(Outcome.DONE, detail="the object is gone")
+    deleted = acted is not None and acted.method == "DELETE" and acted.path == request_of(step).path
+    if written is not None and written.reason is None and deleted and step.response.status == httpx.codes.OK:
+        return Written(Outcome.UNKNOWN, ActReason.OUTCOME_PENDING, Way.RETRY_AFTER, detail="the object is still there")
     return written

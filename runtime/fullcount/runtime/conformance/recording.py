@@ -15,12 +15,18 @@ import httpx
 
 from fullcount.runtime.conformance.case import Step
 from fullcount.runtime.connectors.base import SourceError
-from fullcount.runtime.connectors.http.exchange import OPERATION_HEADER, Request
+from fullcount.runtime.connectors.http.exchange import OPERATION_HEADER, Request, host_of
+from fullcount.runtime.connectors.http.forms import Dialect
 from fullcount.runtime.evidence.codes import Reason, Way
 from fullcount.runtime.evidence.envelope import Continuation, Incompleteness
 
 HOST = "recorded.invalid"
 _GOOD = range(200, 300)
+
+
+def host_of_api(dialect: Dialect) -> str:
+    """Return the host that a recording is of: the API's own where it has one, so that its addresses are known again."""
+    return host_of(dialect.base_url or "") or HOST
 
 
 def request_of(step: Step) -> Request:

@@ -60,6 +60,8 @@ def judge_walk(looks: Sequence[Look]) -> Judged:
         if look.error is not None:
             _note_error(look, root, judged)
             continue
+        if look.operation == "scandir" and look.entries is None:
+            judged.because(Reason.MALFORMED_RESPONSE, detail=f"`{look.path}` was listed, and no list came")
         _note_place(look, root, judged)
         changed = _changed(look, before)
         if changed:

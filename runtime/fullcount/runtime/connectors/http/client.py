@@ -29,6 +29,8 @@ _WAITS = (
 )
 _LONGEST_BODY = 256 * 1024 * 1024
 """Bytes of one reply that are taken at most."""
+_LONGEST_WORD = 2000
+"""Characters of an error in bare words that are looked at."""
 
 
 class Authorization(Protocol):
@@ -122,6 +124,8 @@ class HttpClient:
         except (UnicodeDecodeError, LookupError):
             return Reply(response.status_code, headers, None, Fault.BROKEN)
         body, fault = decode(text, headers.get("content-type", ""), xml_lists)
+        if fault is Fault.FOREIGN and response.is_error and not text.lstrip().startswith("<"):
+            body = text[:_LONGEST_WORD]  # some APIs say in bare words what is wrong
         return Reply(response.status_code, headers, body, fault)
 
 

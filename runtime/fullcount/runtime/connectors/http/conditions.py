@@ -72,6 +72,7 @@ def _reply_fits(when: When, exchange: Exchange, seen: Seen) -> bool:
         and (when.status is None or (reply.failed is None and holds(when.status, [reply.status])))
         and all(holds(test, headers[name]) for name, test in when.header.items())
         and all(holds(test, paths.find(body, place)) for place, test in when.body.items())
+        and all(_is_fewer(body, place, other) for place, other in when.fewer.items())
         and (when.cursor is None or when.cursor == seen.cursor)
         and (when.items is None or (seen.items is not None and holds(when.items, [seen.items])))
         and (when.below_total is None or when.below_total == seen.below_total)
@@ -79,6 +80,11 @@ def _reply_fits(when: When, exchange: Exchange, seen: Seen) -> bool:
         and (when.elsewhere is None or when.elsewhere == _leads_elsewhere(exchange))
         and (when.wait is None or _wait_fits(when.wait, exchange, seen))
     )
+
+
+def _is_fewer(body: Any, place: str, other: str) -> bool:
+    less, more = number_of(paths.first(body, place)), number_of(paths.first(body, other))
+    return less is not None and more is not None and less < more
 
 
 def _holds(test: Predicate | None, values: Sequence[Any]) -> bool:
@@ -100,6 +106,10 @@ def _check(test: Check, values: Sequence[Any]) -> bool:
         return False
     if test.none_of is not None and any(same(value, one) for value in values for one in test.none_of):
         return False
+    if test.none_over is not None:
+        numbers = [number_of(value) for value in values]
+        if len(numbers) == 0 or any(number is None or number > test.none_over for number in numbers):
+            return False
     about_one = [test.is_, test.one_of, test.matches, test.over, test.under]
     return all(part is None for part in about_one) or any(_fits_one(test, value) for value in values)
 

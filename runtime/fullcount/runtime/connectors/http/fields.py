@@ -102,6 +102,9 @@ class _Reader:
             values = [value.get(step, _MISSING) if type(value) is dict else _MISSING for value in values]
         if self.operation.nested is not None and dict in set(map(type, values)):
             return None
+        beside = self.operation.nested_beside is not None
+        if beside and any(self._goes_on_beside(name, at, item) for item in said.items):
+            return None
         if _MISSING not in values:
             return values, []
         if at is None and ("." in name or len(self.operation.within) > 0):
@@ -129,10 +132,15 @@ class _Reader:
         if value is None:
             masked = self.operation.masked
             return None, masked.state if masked is not None and self.hidden[index] else None
-        if self.operation.nested is not None and paths.first(value, self.operation.nested) is True:
+        told = None if self.operation.nested is None else paths.first(value, self.operation.nested)
+        if told is True or (isinstance(told, str) and told != "") or self._goes_on_beside(name, at, item):
             self._cut(name)
             return None, FieldState.TRUNCATED
         return (_as_json(value) if place.as_json else value), None
+
+    def _goes_on_beside(self, name: str, at: str | None, item: Any) -> bool:
+        ending = self.operation.nested_beside
+        return ending is not None and paths.first(item, (name if at is None else at) + ending) is not None
 
     def _missing(self, name: str, rule: FieldRule, place: Place) -> FieldState:
         """Return what it means that a key is not there."""

@@ -46,6 +46,13 @@ def cursor_of(operation: Operation, request: Request) -> str | None:
     return None
 
 
+def carries_cursor(operation: Operation, request: Request) -> bool:
+    """Return whether a request goes on from an earlier reply: it names a cursor, not a position or a first key."""
+    names = [one for one in operation.cursor if one.offset is None and one.last is None]
+    by_key = [one for one in operation.cursor if one.last is not None and one.query is not None]
+    return cursor_of(operation.model_copy(update={"cursor": [*names, *by_key]}), request) is not None
+
+
 def _request(cursor: Cursor, exchange: Exchange, items: Sequence[Any]) -> Request | None:
     address = _address(cursor, exchange)
     if address is not None:
@@ -59,6 +66,10 @@ def _request(cursor: Cursor, exchange: Exchange, items: Sequence[Any]) -> Reques
     request = replace(exchange.request, resumed=True, cursor=_text(value))
     if cursor.query is not None:
         request = request.with_query(cursor.query, _text(value))
+    for name, source in cursor.query_too.items():
+        further = paths.first(exchange.reply.body, source)
+        if further is not None:
+            request = request.with_query(name, _text(further))
     if cursor.body is not None:
         request = replace(request, body=paths.put(request.body, cursor.body, value))
     held = {place: source for place, source in cursor.hold.items() if len(paths.find(request.body, place)) == 0}

@@ -38,6 +38,8 @@ class Check(Form):
     """Whether it is missing, null, or has nothing in it."""
     over: float | None = None
     under: float | None = None
+    none_over: float | None = None
+    """That there are numbers, and none of them is over it."""
 
 
 Predicate = Check | list[Scalar] | Scalar
@@ -79,6 +81,8 @@ class When(Form):
     items: Predicate | None = None
     """How many items the reply has."""
     filled: Filled | None = None
+    fewer: dict[str, str] = {}
+    """Places of the body whose number is below that at another place: `{ successful = "total" }`."""
     below_total: bool | None = None
     """Whether fewer were collected than the source counts, or than it does not count exactly."""
     fact: str | None = None
@@ -150,6 +154,8 @@ class Cursor(Form):
     """The query parameter in which the cursor is sent."""
     body: str | None = None
     """The place in the body in which it is sent."""
+    query_too: dict[str, str] = {}
+    """Further query parameters, and the places of this reply from which they are filled."""
     carry: dict[str, str] = {}
     """Places of the next request's body, and the places of this reply from which they are filled."""
     hold: dict[str, str] = {}
@@ -158,8 +164,10 @@ class Cursor(Form):
     """The value is a key in base64; what is sent is the first key behind it."""
     keeps: Consistency = Consistency.UNSTABLE
     """How well the pages belong together."""
-    shifts: bool = False
-    """Whether rows move between pages when the collection changes, so that a row seen twice tells of one missed."""
+    shifts: bool | Literal["uncounted"] = False
+    """Whether rows move between pages when the collection changes, so that a row seen twice tells of one missed.
+
+    `uncounted`: only where no total tells it better."""
 
 
 class End(Form):
@@ -180,6 +188,15 @@ class Total(Form):
     """What it means that fewer were collected than an inexact total says."""
     remaining: bool = False
     """Whether it counts what is still to come, not all."""
+    from_here: bool = False
+    """Whether it counts this page and what comes after it, not what came before."""
+
+
+class PageCount(Form):
+    """Where a reply says how many items this one page has, and what else is among them."""
+
+    at: str
+    also: list[str] = []
 
 
 class FieldRule(Form):
@@ -271,6 +288,12 @@ class Operation(Form):
     not_items: list[str] = []
     """Members that `[]` and `*` must not take for items."""
     missing: Literal["malformed", "empty"] = "malformed"
+    beside: list[str] = []
+    """With `missing = "empty"`: what may stand in a reply without the list. With anything else it is no empty list."""
+    members: Literal["any", "words", "mapping"] = "any"
+    """With `of = "mapping"`: of what kind each member's value is; `words`: a list of texts."""
+    proof: list[str] = []
+    """With `kind = "object"`: places of which one has a value in every object of this kind; without it `key`."""
     null: Literal["malformed", "empty"] = "malformed"
     null_item: Reason = Reason.MALFORMED_RESPONSE
     """What a null in the place of an item means."""
@@ -282,6 +305,7 @@ class Operation(Form):
     cursor: list[Cursor] = []
     end: list[End] = []
     total: Total | None = None
+    page_count: PageCount | None = None
     pin: str | list[str] | None = None
     """Where a reply names the state of the collection that it belongs to."""
     pinned_when: When | None = None
@@ -308,7 +332,9 @@ class Operation(Form):
     projection: Projection | None = None
     masked: Masked | None = None
     nested: str | None = None
-    """Where a field that is a list of its own says that it goes on (`pageInfo/hasNextPage`)."""
+    """Where a field that is a list of its own says that it goes on (`pageInfo/hasNextPage`): true, or an address."""
+    nested_beside: str | None = None
+    """The ending of the key beside such a field that says it (`@odata.nextLink`)."""
     graphql: GraphQL | None = None
     shared: Shared | None = None
     wait: list[Wait] = []

@@ -55,7 +55,9 @@ async def read_object(
         detail = f"the key's `{error}` can't be the name of an object"
         return Reading(Existence.UNKNOWN, reasons=(Incompleteness(code=Reason.EXISTENCE_UNKNOWN, detail=detail),))
     request = Request.to(target)
-    operation = operation_for(dialect, request).model_copy(update={"kind": "object", "items": settings.read_at})
+    rules = operation_for(dialect, request)
+    proof = [*(settings.fields[name].at or name for name in resource.key if name in settings.fields), *rules.key]
+    operation = rules.model_copy(update={"kind": "object", "items": settings.read_at, "proof": proof})
     reply = await client.send(request, operation.xml_lists)
     if settings.not_found_is_gone and reply.failed is None and reply.status in _NOT_FOUND:
         return Reading(Existence.GONE)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.connectors.http.conditions import Seen, fits
-from fullcount.runtime.connectors.http.exchange import Exchange
+from fullcount.runtime.connectors.http.exchange import Exchange, Fault
 from fullcount.runtime.connectors.http.forms import Operation
 from fullcount.runtime.evidence.codes import ActReason, Reason, WarningCode, Way
 
@@ -31,6 +31,9 @@ def judge_write(operation: Operation, exchange: Exchange) -> Written:
     """Return how a write ended: by the first rule of the dialect that fits."""
     reply = exchange.reply
     said = f"no answer: {reply.failed}" if reply.failed is not None else f"status {reply.status}"
+    if reply.fault is Fault.BROKEN and 200 <= reply.status < 300:
+        detail = f"{exchange.request.summary}: {said}, and the body breaks off: what it would have told is not known"
+        return Written(Outcome.UNKNOWN, ActReason.OUTCOME_UNKNOWN, Way.RETRY_AFTER, None, detail)
     for rule in operation.act:
         if fits(rule.when, exchange, Seen(wait=operation.wait)):
             detail = f"{exchange.request.summary}: {said}" + (f": {rule.detail}" if rule.detail != "" else "")

@@ -33,6 +33,8 @@ from fullcount.runtime.evidence.envelope import Incompleteness
 VALUE = "$value"
 """The name under which an item that is no mapping has its value; the name of a member of a mapping is `$name`."""
 NAME = "$name"
+_NEVER_ITEMS = frozenset({"error", "errors", "fault", "faults", "failures", "warning", "warnings"})
+"""Lists beside the items, by whatever API: where items are any list of the body, these are none."""
 
 
 def read_page(operation: Operation, exchange: Exchange, collected: int = 0) -> Said:
@@ -56,6 +58,7 @@ def read_page(operation: Operation, exchange: Exchange, collected: int = 0) -> S
     elif said.following is None:
         said.end = _end(operation, exchange, seen)
     _look(operation, exchange, seen, said)
+    _compare_count(operation, exchange, count, said)
     said.total = _total(operation, exchange, seen, said, collected)
     said.pin = _text(paths.first_of(exchange.reply.body, operation.pin)) if operation.pin is not None else None
     _sizes(operation, exchange, count, said)
@@ -115,6 +118,8 @@ def _items(operation: Operation, exchange: Exchange, said: Said) -> list[Any]:
         members = paths.find(body, _one(operation.items))
         if len(members) == 0 or not isinstance(members[0], dict):
             raise _no_list(summary)
+        if not all(_is_of(operation.members, value) for value in members[0].values()):
+            raise _no_list(summary, "a mapping of the API's kind")
         return [{NAME: name, VALUE: value} for name, value in members[0].items()]
     found = _list(operation, body)
     if found is None:
@@ -133,6 +138,12 @@ def _items(operation: Operation, exchange: Exchange, said: Said) -> list[Any]:
     return [item if isinstance(item, dict) else {VALUE: item} for item in found if item is not None]
 
 
+def _is_of(kind: str, value: Any) -> bool:
+    if kind == "words":
+        return isinstance(value, list) and all(isinstance(word, str) for word in value)
+    return kind == "any" or isinstance(value, dict)
+
+
 def _unwrapped(member: Any, step: str) -> Any:
     return member[step] if isinstance(member, dict) and step in member else member
 
@@ -145,6 +156,9 @@ def _object(operation: Operation, body: Any, summary: str) -> Any:
     value = paths.first_of(body, operation.items)
     if not isinstance(value, dict):
         raise _no_list(summary, "the object")
+    proof = operation.proof or operation.key
+    if operation.items in ("", []) and all(paths.first(value, place) is None for place in proof):
+        raise _no_list(summary, f"an object with {' or '.join(f'`{place}`' for place in proof)}")
     return value
 
 
@@ -162,11 +176,13 @@ def _list(operation: Operation, body: Any) -> list[Any] | None:
         if len(lists) > 0 and len(lists) == len(matches):
             return [item for part in lists for item in part]
         nothing = nothing or (len(matches) > 0 and all(match is None for match in matches))
-        if len(matches) > 0 and not nothing and place != "":
+        deeper = any(other.startswith(f"{place}/") for other in operation.items)
+        if len(matches) > 0 and not nothing and place != "" and not deeper:
             return None
     if nothing:
         return [] if operation.null == "empty" else None
-    return [] if operation.missing == "empty" and isinstance(body, dict) else None
+    alone = operation.missing == "empty" and isinstance(body, dict) and set(body) <= set(operation.beside)
+    return [] if alone else None
 
 
 def _matches(operation: Operation, body: Any, place: str) -> list[Any]:
@@ -177,7 +193,7 @@ def _matches(operation: Operation, body: Any, place: str) -> list[Any]:
         value
         for holder in paths.find(body, parent)
         for name, value in paths.entries(holder, "")
-        if isinstance(value, list) and name not in operation.not_items
+        if isinstance(value, list) and name not in operation.not_items and name.lower() not in _NEVER_ITEMS
     ]
 
 
@@ -239,14 +255,17 @@ def _below_total(operation: Operation, exchange: Exchange, count: int, collected
     if number is None:
         return None
     exact = _exact(operation.total, exchange, Seen(items=count))
-    return collected + count < number if exact else count > 0
+    so_far = count if operation.total.from_here else collected + count
+    return so_far < number if exact else count > 0
 
 
 def _counted(rule: TotalRule, exchange: Exchange) -> float | None:
+    return number_of(_stated(rule, exchange))
+
+
+def _stated(rule: TotalRule, exchange: Exchange) -> Any:
     raw = exchange.reply.headers.get(rule.header) if rule.header is not None else None
-    if raw is None and rule.at is not None:
-        raw = paths.first_of(exchange.reply.body, rule.at)
-    return number_of(raw)
+    return paths.first_of(exchange.reply.body, rule.at) if raw is None and rule.at is not None else raw
 
 
 def _exact(rule: TotalRule, exchange: Exchange, seen: Seen) -> bool:
@@ -259,10 +278,15 @@ def _total(operation: Operation, exchange: Exchange, seen: Seen, said: Said, col
         return None
     number = _counted(rule, exchange)
     if number is None:
+        stated = _stated(rule, exchange)
+        if stated is not None and stated != "":
+            said.found.append(_found(Reason.MALFORMED_RESPONSE, f"a total that is no number: `{str(stated)[:40]}`"))
         return None
     so_far = collected + (len(said.items) if said.given is None else said.given)
     if rule.remaining:
         return Total(so_far + int(number), exact=False)
+    if rule.from_here:
+        number += collected
     exact = _exact(rule, exchange, seen)
     # rows that are missing for a cause that is known are missing from the count as well
     unexplained = said.following is None and len(said.found) == 0
@@ -270,6 +294,20 @@ def _total(operation: Operation, exchange: Exchange, seen: Seen, said: Said, col
         detail = f"{so_far:,} collected of {int(number):,} that the source speaks of"
         said.found += founds(rule.short, detail)
     return Total(int(number), exact=exact)
+
+
+def _compare_count(operation: Operation, exchange: Exchange, count: int, said: Said) -> None:
+    """Compare the items of the page with how many it says that it has."""
+    rule, body = operation.page_count, exchange.reply.body
+    stated = None if rule is None else number_of(paths.first(body, rule.at))
+    if rule is None or stated is None:
+        return
+    given = count + sum(
+        len(value) for place in rule.also for value in paths.find(body, place) if isinstance(value, list)
+    )
+    if given != stated:
+        detail = f"{given:,} items on a page that says it has {int(stated):,}"
+        said.found.append(_found(Reason.COUNT_MISMATCH, detail, Way.RESTART))
 
 
 def _sizes(operation: Operation, exchange: Exchange, count: int, said: Said) -> None:

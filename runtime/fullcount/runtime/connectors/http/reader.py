@@ -107,7 +107,7 @@ class HttpReader:
         request = Request.to(where.path)
         operation = operation_for(self._dialect, request)
         reply = await self._client.send(request, operation.xml_lists)
-        whole = operation.model_copy(update={"kind": "object", "items": ""})
+        whole = operation.model_copy(update={"kind": "object", "items": "", "proof": [""]})
         if not isinstance(reply.body, int):  # some answer with a bare number
             read_page(whole, Exchange(request, reply, host=self._client.host))
         raw = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from fullcount.compiler.claims import Consistency
 from fullcount.compiler.values import FieldState
@@ -31,7 +31,7 @@ class Following:
     request: Request
     cursor: str
     keeps: Consistency
-    shifts: bool
+    shifts: bool | Literal["uncounted"]
 
 
 @dataclass(slots=True)

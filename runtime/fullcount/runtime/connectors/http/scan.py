@@ -21,7 +21,7 @@ from fullcount.runtime.connectors.http import paths
 from fullcount.runtime.connectors.http.conditions import fits
 from fullcount.runtime.connectors.http.exchange import Exchange, Reply, Request, split_target
 from fullcount.runtime.connectors.http.fields import Place, columns_of
-from fullcount.runtime.connectors.http.following import cursor_of
+from fullcount.runtime.connectors.http.following import carries_cursor, cursor_of
 from fullcount.runtime.connectors.http.forms import Detail, Dialect, Operation
 from fullcount.runtime.connectors.http.order import Order
 from fullcount.runtime.connectors.http.page import read_page
@@ -106,7 +106,7 @@ class HttpScan:
             visibility=self.dialect.visibility,
             snapshot_token=self._pin,
             confirm=keeps is Consistency.UNSTABLE,
-            shifts=said is not None and said.following is not None and said.following.shifts,
+            shifts=said is not None and _shifts(said),
         )
 
     def _consistency(self, operation: Operation, said: Said | None) -> Consistency:
@@ -144,6 +144,8 @@ class HttpScan:
 
     async def _read(self, request: Request) -> tuple[Page, Said | None]:
         operation = operation_for(self.dialect, request)
+        if carries_cursor(operation, request):
+            request = replace(request, resumed=True)
         reply = await self.client.send(request, operation.xml_lists)
         asked = frozenset(self.listing.fields)
         exchange = Exchange(request, reply, self._facts, asked, self.client.host)
@@ -251,12 +253,15 @@ class HttpScan:
         shared = operation.shared
         if shared is None:
             return
+        untold = False
         for item in said.items:
             several = False
             if shared.names is not None:
                 names = paths.first(item, shared.names)
                 several = isinstance(names, list) and len(names) > 1
-            if shared.same is not None and (value := paths.first(item, shared.same)) is not None:
+            value = None if shared.same is None else paths.first(item, shared.same)
+            untold = untold or (value is None and shared.same is not None and DETAIL in item)
+            if value is not None:
                 mark = hashlib.blake2b(str(value).encode(errors="surrogatepass"), digest_size=12).digest()
                 several = several or mark in self._marks
                 self._marks.add(mark)
@@ -265,6 +270,9 @@ class HttpScan:
                     WarningCode.SHARED_IDENTITY, "several names stand for one object: an act on it takes them all"
                 )
                 return
+        if untold:
+            detail = "a name does not tell for which object it stands: others may stand for the same one"
+            said.warn(WarningCode.PARTIAL_FIELD_SET, detail)
 
     # --- details ------------------------------------------------------------------------------------------------------
 
@@ -288,6 +296,12 @@ class HttpScan:
         return {"failed": FieldState.FORBIDDEN if denied else FieldState.SOURCE_FAILED}
 
 
+def _shifts(said: Said) -> bool:
+    """Whether a row that comes twice tells of one that was missed."""
+    shifts = False if said.following is None else said.following.shifts
+    return said.total is None if shifts == "uncounted" else shifts
+
+
 def fill(template: str, operation: Operation, request: Request, item: Any) -> str:
     """Return a path with its places filled from the list's own path and from an item, percent-encoded."""
     from urllib.parse import quote
@@ -302,7 +316,8 @@ def fill(template: str, operation: Operation, request: Request, item: Any) -> st
 
 def replace_kind(probe: Operation) -> Operation:
     """Return a probe's operation so that its body is taken as one object."""
-    return probe.model_copy(update={"kind": "object", "items": "", "cursor": [], "total": None, "order": []})
+    whole = {"kind": "object", "items": "", "proof": [""], "cursor": [], "total": None, "order": []}
+    return probe.model_copy(update=whole)
 
 
 def keyed(operation: Operation, items: Sequence[Any]) -> str | None:

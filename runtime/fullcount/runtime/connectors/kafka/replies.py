@@ -39,6 +39,29 @@ _WRITE: Mapping[int, ActReason | Reason] = {
     73: Reason.UNEXPECTED_STATUS,  # TOPIC_DELETION_DISABLED
 }
 _GONE = frozenset({3, 69})
+_NAMED: Mapping[str, int] = {
+    "NONE": 0,
+    "UNKNOWN_SERVER_ERROR": -1,
+    "UNKNOWN_TOPIC_OR_PARTITION": 3,
+    "LEADER_NOT_AVAILABLE": 5,
+    "NOT_LEADER_OR_FOLLOWER": 6,
+    "REQUEST_TIMED_OUT": 7,
+    "BROKER_NOT_AVAILABLE": 8,
+    "NETWORK_EXCEPTION": 13,
+    "COORDINATOR_LOAD_IN_PROGRESS": 14,
+    "COORDINATOR_NOT_AVAILABLE": 15,
+    "NOT_COORDINATOR": 16,
+    "TOPIC_AUTHORIZATION_FAILED": 29,
+    "GROUP_AUTHORIZATION_FAILED": 30,
+    "CLUSTER_AUTHORIZATION_FAILED": 31,
+    "NOT_CONTROLLER": 41,
+    "SASL_AUTHENTICATION_FAILED": 58,
+    "NON_EMPTY_GROUP": 68,
+    "GROUP_ID_NOT_FOUND": 69,
+    "THROTTLING_QUOTA_EXCEEDED": 89,
+}
+"""Some clients give errors by their names. A name that is not here is an error all the same."""
+_UNNAMED = -2
 
 
 def judge_listing(replies: Sequence[Any], brokers: Sequence[Any] = (), answered: Sequence[Any] = ()) -> Judged:
@@ -48,6 +71,8 @@ def judge_listing(replies: Sequence[Any], brokers: Sequence[Any] = (), answered:
     for reply in replies:
         if reply is None:
             judged.because(Reason.SOURCE_UNAVAILABLE, detail="a broker did not answer")
+        elif not _lists(reply):
+            judged.because(Reason.MALFORMED_RESPONSE, detail="a reply that lists nothing at all, not even nothing")
         for code in _codes(reply):
             judged.because(_READ.get(code, Reason.UNEXPECTED_STATUS), detail=f"error code {code}")
     silent = set(map(str, brokers)) - set(map(str, answered))
@@ -74,6 +99,19 @@ def judge_write(reply: Any) -> Judged:
     return judged
 
 
+def _code(value: Any) -> int | None:
+    """Return an error's number; None if there is none to be told."""
+    if isinstance(value, str) and value != "":
+        return _NAMED.get(value.upper(), _UNNAMED)
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _lists(body: Any) -> bool:
+    """Whether there is a list, or an error that says why there is none."""
+    whole = isinstance(body, Mapping) and any(isinstance(value, list) for value in body.values())
+    return whole or any(_codes(body))
+
+
 def _parts(reply: Any) -> Sequence[Any]:
     lists = [value for value in reply.values() if isinstance(value, list)] if isinstance(reply, Mapping) else []
     return max(lists, key=len, default=[])
@@ -86,8 +124,9 @@ def _codes(body: Any) -> Iterator[int]:
 def _all_codes(body: Any) -> Iterator[int]:
     if isinstance(body, Mapping):
         for name, value in body.items():
-            if name in {"error_code", "errorCode", "error"} and isinstance(value, int) and not isinstance(value, bool):
-                yield value
+            code = _code(value) if name.lower().endswith(("error_code", "errorcode")) or name == "error" else None
+            if code is not None:
+                yield code
             else:
                 yield from _all_codes(value)
     elif isinstance(body, list):

@@ -26,7 +26,9 @@ _BY_STATE = {
     "40001": Reason.SNAPSHOT_CHANGED,
     "40P01": Reason.SNAPSHOT_CHANGED,
     "42501": Reason.VISIBILITY_RESTRICTED,
-    "42P01": Reason.MALFORMED_RESPONSE,
+    "42P01": Reason.EXISTENCE_UNKNOWN,  # a schema that the role may not use is passed over in the search path
+    "34000": Reason.CURSOR_EXPIRED,
+    "72000": Reason.CURSOR_EXPIRED,
     "42703": Reason.MALFORMED_RESPONSE,
 }
 _BY_CLASS = {

@@ -53,6 +53,8 @@ def judge_read(statements: Sequence[Statement]) -> Judged:
         elif _PROBE.search(statement.sql):
             _probed(statement, judged)
         elif _SELECT.match(statement.sql):
+            if statement.rows is None:
+                judged.because(Reason.MALFORMED_RESPONSE, detail="a query that succeeded gave no result")
             lists.append(statement)
     _rows(lists, counted, judged)
     if len(lists) == 0 and counted is None and len(judged.reasons) == 0:
@@ -118,11 +120,20 @@ def judge_write(statements: Sequence[Statement]) -> Judged:
             judged.because(ActReason.PRECONDITION_FAILED, detail=f"SQLSTATE {failed.state}")
         else:
             judged.because(reason_of_state(failed.state), detail=f"SQLSTATE {failed.state}")
-    elif last.rowcount == 0:
+    elif _writes(last.sql) and _written(last) is None:
+        judged.because(ActReason.OUTCOME_UNKNOWN, Way.RETRY_AFTER, "how many rows were written was not said")
+    elif _written(last) == 0:
         judged.because(ActReason.PRECONDITION_FAILED, detail="no row is as it was when it was approved")
-    elif last.rowcount is not None and last.rowcount > 1:
-        judged.because(ActReason.COLLATERAL_CHANGE, detail=f"{last.rowcount} rows were written")
+    elif (_written(last) or 0) > 1:
+        judged.because(ActReason.COLLATERAL_CHANGE, detail=f"{_written(last)} rows were written")
     return judged
+
+
+def _written(statement: Statement) -> int | None:
+    """Return how many rows a write says that it wrote: by its count, or by the rows that it gives back."""
+    if statement.rowcount is not None or statement.rows is None:
+        return statement.rowcount
+    return len(statement.rows)
 
 
 def _writes(sql: str) -> bool:
