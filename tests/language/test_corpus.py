@@ -22,6 +22,11 @@ from fullcount.runtime.workspace import Workspace
 CORPUS = Path(__file__).parent / "corpus" / "policies"
 FILES = sorted(each for each in CORPUS.glob("*.fcw") if each.name != "protect.fcw")
 
+TRIED_WITH_MISTAKES = {
+    "p29_oldest_images", "p31_old_images_and_instances", "p34_access_keys", "p36_root_access_to_file_systems",
+    "p37_open_ingress", "p41_unfinished_uploads", "p43_databases_in_public_subnets", "p45_unknown_peers",
+    "p60_few_replicas", "p60_unlabelled_pods",
+}  # fmt: skip
 HEAVY = {"j01_leavers", "j05_container_images", "j08_old_partitions", "j10_dns_records", "p50_unencrypted_new"}
 """Of these the tests take some seconds."""
 LIGHT_FIRST = [
@@ -88,12 +93,14 @@ def test_tests_of_a_policy_see_every_branch(path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_few_mistakes_in_a_policy_go_unnoticed(path):
-    """At least nineteen of twenty mutants that the compiler lets through make a test fail."""
+@pytest.mark.parametrize(
+    "path", [each for each in FILES if each.stem in TRIED_WITH_MISTAKES], ids=lambda path: path.stem
+)
+def test_hardly_a_mistake_in_a_policy_goes_unnoticed(path):
+    """All but two mutants that the compiler lets through make a test fail."""
     for mutants in tried(path, mutate=True).mutants.values():
         survivors = [(each.mutant.what, each.mutant.span) for each in mutants if each.fate is Fate.SURVIVED]
-        assert len(survivors) <= 0.05 * len(mutants), survivors
+        assert len(survivors) <= 2, survivors
 
 
 NOT_SEEN: dict[str, dict[str, tuple[str, ...]]] = {
