@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 
 import pytest
 from hypothesis import given, settings
@@ -88,6 +89,7 @@ KEYWORD_TERMINALS = sorted(
 )
 
 
+@cache
 def _occurrences() -> list[tuple[str, int, int]]:
     tokens = [
         token
