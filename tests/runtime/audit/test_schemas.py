@@ -65,7 +65,7 @@ def test_swagger_2_is_read_by_its_own_rules():
     tree = {
         "swagger": "2.0",
         "paths": {"/pets": {"get": get}},
-        "definitions": {"Page": reply("next", next={"type": "string", "x-nullable": True})},
+        "definitions": {"Page": reply("next_url", next_url={"type": "string", "x-nullable": True})},
     }
     (one,) = audited(tree).judged
     assert one.verdict is Verdict.PROVABLE

@@ -44,6 +44,11 @@ DEPENDS = {
         reply("has_more total", has_more=FLAG, total={"type": "integer"}), (CURSOR,),
     ),
     "has_more with an exact total that may be left out": (reply("has_more", has_more=FLAG, total=EXACT), (CURSOR,)),
+    "has_more with a number of exact matches": (
+        reply("has_more total", has_more=FLAG, total={"type": "integer", "description": "Number of exact matches."}),
+        (CURSOR,),
+    ),
+    "a next that no parameter takes and that is no address": (reply("next", next=NULLABLE), ()),
     "an exact total alone": (reply("total", total=EXACT), (CURSOR,)),
     "incomplete_results": (reply("incomplete_results", incomplete_results=FLAG), (CURSOR,)),
     "a cursor inside of what may be left out": (
@@ -78,6 +83,7 @@ PROVABLE = {
     "an address that is null at the end": (
         reply("links", links={"type": "object", "required": ["next"], "properties": {"next": NULLABLE}}), (),
     ),
+    "an address by its format": (reply("next", next={**NULLABLE, "format": "uri"}), ()),
     "a flag for the last page": (reply("isLast", isLast=FLAG), (CURSOR,)),
     "a flag and no pages": (reply("complete", complete=FLAG), ()),
     "has_more with an exact total": (reply("has_more total", has_more=FLAG, total=EXACT), (CURSOR,)),
@@ -94,10 +100,17 @@ def test_a_sign_that_every_reply_carries_proves_the_end(name):
     assert {"PARTIAL_ERRORS", "VISIBILITY_RESTRICTED", "RATE_LIMITED"} <= codes(one)
 
 
-@pytest.mark.parametrize(("required", "verdict"), [(False, Verdict.DEPENDS), (True, Verdict.PROVABLE)])
-def test_a_link_header_proves_the_end_only_where_every_reply_has_it(required, verdict):
-    """A header that was lost on the way looks like the last page."""
-    headers = {"Link": {"required": required, "schema": {"type": "string"}}}
+@pytest.mark.parametrize(
+    ("required", "says", "verdict"),
+    [
+        (False, "Has the next page.", Verdict.DEPENDS),
+        (True, "Has the licence.", Verdict.DEPENDS),
+        (True, "Has rel=next but on the last page.", Verdict.PROVABLE),
+    ],
+)
+def test_a_link_header_proves_the_end_only_where_every_reply_has_it_for_that(required, says, verdict):
+    """A header that was lost on the way looks like the last page; one for other relations says nothing of pages."""
+    headers = {"Link": {"required": required, "description": says, "schema": {"type": "string"}}}
     assert judged(PETS, LIMIT, headers=headers).verdict is verdict
 
 
@@ -107,8 +120,18 @@ def test_pages_by_position_prove_nothing_whatever_end_they_have():
     schema = reply("last", last=FLAG)
     one = judged(schema, PAGE)
     assert (one.verdict, codes(one, deciding=True)) == (Verdict.DEPENDS, {"UNSTABLE_ORDER"})
+    address = reply("next", next={"type": "string", "format": "uri", "nullable": True})
+    assert codes(judged(address, PAGE), deciding=True) == {"UNSTABLE_ORDER"}
+    assert judged(schema, PAGE, {"name": "token", "in": "query"}).verdict is Verdict.DEPENDS
     pinned = {"name": "snapshot_id", "in": "query", "schema": {"type": "string"}}
     assert judged(schema, PAGE, pinned).verdict is Verdict.PROVABLE
+
+
+def test_a_page_that_is_a_text_takes_the_cursor_that_is_one():
+    """A token is not a position, even where its parameter is called `page`; a number is."""
+    schema = reply("next_page", next_page=NULLABLE)
+    assert judged(schema, {**PAGE, "schema": {"type": "string"}}).verdict is Verdict.PROVABLE
+    assert judged(schema, PAGE).verdict is Verdict.DEPENDS
 
 
 def test_a_cursor_that_no_parameter_takes_is_no_way_on():
@@ -127,6 +150,8 @@ def test_a_limit_without_a_way_on_is_told():
 
 def test_an_api_that_disclaims_its_list_is_believed():
     """A flag does not outweigh the words that the list may not be whole."""
+    items = {**PETS, "description": "At most what was found in time; may be incomplete."}
+    assert judged(reply("complete", complete=FLAG, items=items)).verdict is Verdict.UNPROVABLE
     one = judged(reply("complete", complete=FLAG), description="Results may be incomplete under load.")
     assert one.verdict is Verdict.UNPROVABLE
     assert "may be incomplete" in one.deciding[0].says
@@ -217,6 +242,7 @@ def test_what_is_to_be_added_is_enough(name):
         ({"type": "object", "properties": {"id": {"type": "string"}, "tags": PETS}}, "/pets/{id}", "get"),
         ({"type": "object", "properties": {"items": PETS}}, "/orders/{id}", "get"),
         ({"type": "object", "properties": {"name": {"type": "string"}}}, "/me", "get"),
+        ({"type": "object", "properties": {"count": {"type": "integer"}}}, "/summary/{id}", "get"),
         (PETS, "/pets", "post"),
         (PETS, "/pets", "delete"),
         (PETS, "/pets", "put"),
@@ -224,7 +250,7 @@ def test_what_is_to_be_added_is_enough(name):
 )
 def test_one_object_and_writes_are_no_lists(schema, path, method):
     """The list inside of one object, and what a write answers with, are not spoken of."""
-    audit = audited(document(schema, path=path, method=method))
+    audit = audited(document(schema, LIMIT if method == "post" else {}, path=path, method=method))
     assert (audit.judged, audit.unjudged) == ((), ())
 
 

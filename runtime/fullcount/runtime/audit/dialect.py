@@ -34,6 +34,8 @@ def skeleton(judged: Judged, way: Way, title: str) -> str:
         lines += ["", "[[cursor]]", f"at = {_toml(way.cursor)}", f"query = {_toml(way.query)}"]
     elif way.cursor is not None:
         lines += ["", "# [[cursor]]", f"# `{plain(way.cursor)}` leads on; how it is sent back is not said"]
+    for place, test in (*((each, True) for each in way.cut), *((each, {"empty": False}) for each in way.failed)):
+        lines += ["", "[[finding]]", f"when = {_toml({'body': {place: test}})}", 'reason = "PARTIAL_ERRORS"']
     return "\n".join(lines) + "\n"
 
 

@@ -8,13 +8,14 @@ Such signs make a candidate: a dialect can declare what they mean, out of what t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fullcount.runtime.audit import additions, words
 from fullcount.runtime.audit.findings import Finding
 from fullcount.runtime.audit.operations import Operation, Reply
-from fullcount.runtime.audit.schemas import Shape
+from fullcount.runtime.audit.schemas import Raw, Shape, mapping, text
 from fullcount.runtime.audit.signals import Place, Signals
 from fullcount.runtime.evidence.codes import Reason
 
@@ -126,10 +127,12 @@ def _link(reply: Reply, version: str) -> list[End | Finding]:
     header = reply.headers.get("link")
     if header is None:
         return []
-    if isinstance(header, Mapping) and header.get("required") is True:
+    if mapping(header).get("required") is True and _speaks_of_next(mapping(header)):
         says = 'the header `Link` is in every reply; one without `rel="next"` says that nothing follows'
         return [End(says, {"header": {"link": {"present": True}}}, cursor=True)]
     says = "the header `Link` leads on, but a reply may leave it out: a header that was lost looks like the end"
+    if mapping(header).get("required") is True:
+        says = "the header `Link` is in every reply, and nothing says that it names the next page"
     return [
         _candidate(
             says,
@@ -137,6 +140,16 @@ def _link(reply: Reply, version: str) -> list[End | Finding]:
             additions.header(reply.status, "Link", 'Has rel="next" on every page but the last.', version, always=True),
         )
     ]
+
+
+def _speaks_of_next(header: Raw) -> bool:
+    """Whether a header is said to name the next page: `Link` serves other relations too."""
+    schema = mapping(header.get("schema"))
+    said = (header.get("description"), header.get("example"), schema.get("description"), schema.get("example"))
+    return any(_NEXT.search(text(each)) is not None for each in said)
+
+
+_NEXT = re.compile(r"\bnext\b", re.IGNORECASE)
 
 
 def _more(signals: Signals) -> list[End | Finding]:

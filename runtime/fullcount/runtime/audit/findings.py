@@ -61,6 +61,10 @@ class Way:
     link: bool = False
     total: str | None = None
     total_exact: bool = False
+    cut: tuple[str, ...] = ()
+    """Flags that say by true that something is missing."""
+    failed: tuple[str, ...] = ()
+    """Lists of what did not answer or went wrong."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from fullcount.runtime.audit.ends import exact
 from fullcount.runtime.audit.findings import Finding, Kind
 from fullcount.runtime.audit.operations import Operation, Reply
 from fullcount.runtime.audit.schemas import Reader
-from fullcount.runtime.audit.signals import Place, Signals
+from fullcount.runtime.audit.signals import Place, Signals, cursor_parameters
 from fullcount.runtime.evidence.codes import Reason, WarningCode
 
 NAMED: Final = 3
@@ -23,9 +23,9 @@ NAMED: Final = 3
 def blocking(operation: Operation, signals: Signals) -> list[Finding]:
     """Return what keeps an end from being a proof: pages that shift."""
     positions = operation.sent(words.POSITION_PARAMETERS)
-    follows = operation.sent(words.CURSOR_PARAMETERS) or any(each.plain in words.ADDRESSES for each in signals.cursors)
-    pinned = operation.sent(words.SNAPSHOT_PARAMETERS) or signals.named(words.SNAPSHOTS)
-    if not positions or follows or pinned:
+    # An address of the next page may well be one by position, so that only a cursor of its own lifts this.
+    follows = cursor_parameters(operation, signals) and signals.cursors
+    if not positions or follows or operation.sent(words.SNAPSHOT_PARAMETERS):
         return []
     name = positions[0].name
     return [

@@ -15,7 +15,7 @@ from fullcount.runtime.audit.findings import Finding, Judged, Kind, Unjudged, Ve
 from fullcount.runtime.audit.gaps import blocking, gaps_of, limits
 from fullcount.runtime.audit.operations import Content, Operation, Reply
 from fullcount.runtime.audit.schemas import Reader, Shape
-from fullcount.runtime.audit.signals import Place, Signals, asks_for_pages, items_of, signals_of
+from fullcount.runtime.audit.signals import Place, Signals, asks_for_pages, cursor_parameters, items_of, signals_of
 from fullcount.runtime.evidence.codes import Reason
 
 _SEARCH_PARAMETERS = frozenset({"q", "query", "search", "searchterm", "jql", "keyword", "keywords"})
@@ -56,8 +56,22 @@ def _reads(operation: Operation) -> bool:
     """Whether an operation reads. A `POST` does if it is called a search or asks for pages."""
     if operation.method in {"GET", "QUERY"}:
         return True
-    named = operation.words & (words.LISTING | words.AGGREGATING) - {"all"}
-    return operation.method == "POST" and (len(named) > 0 or asks_for_pages(operation))
+    return operation.method == "POST" and (_called_a_search(operation) or asks_for_pages(operation))
+
+
+def _called_a_search(operation: Operation) -> bool:
+    return len(operation.words & (words.LISTING | words.AGGREGATING) - {"all"}) > 0
+
+
+def _unasked(operation: Operation, signals: Signals) -> bool:
+    """Whether it is a write that happens to answer with a list: it is not called a search, and gives no pages."""
+    return operation.method == "POST" and not _called_a_search(operation) and not signals.paged
+
+
+def _aggregates(operation: Operation) -> bool:
+    """Whether an operation is called a count or a sum. Of one object, its name alone does not make it one."""
+    called = operation.words if not operation.of_one else words.words_of(operation.last_step.partition("{")[0])
+    return len(called & words.AGGREGATING) > 0
 
 
 def _forms(operation: Operation, reader: Reader, version: str) -> Iterator[Judged | str]:
@@ -96,9 +110,11 @@ def _form(operation: Operation, reply: Reply, content: Content, reader: Reader, 
     root = reader.shape(content.schema)
     signals = signals_of(root, reader)
     items = items_of(signals, operation, reader)
+    if items is not None and _unasked(operation, signals):
+        return None
     if items is not None:
         return _list(operation, reply, signals, items, reader, version)
-    if operation.words & words.AGGREGATING and (root.types & {"integer", "number"} or _numbers(signals)):
+    if _aggregates(operation) and (root.types & {"integer", "number"} or _numbers(signals)):
         return _aggregate(operation, signals, reader, version)
     if root.unread:
         return f"its reply {reply.status} can't be read: {root.unread[0]}"
@@ -133,7 +149,8 @@ def _list(operation: Operation, reply: Reply, signals: Signals, items: Place, re
         lost = _nowhere_to_send(signals, version)
         # Where another sign affirms the end, the first page can be told from a whole list, and no more is claimed.
         (findings if proofs else blocked).append(replace(lost, decides=len(proofs) == 0))
-    disclaimed = words.SAYS_INCOMPLETE.search(operation.prose)
+    said = " ".join((operation.prose, signals.root.shape.description, items.shape.description))
+    disclaimed = words.SAYS_INCOMPLETE.search(said)
     if disclaimed is not None:
         says = f'its description says that it may not be whole ("{disclaimed.group(0).lower()}")'
         findings.append(Finding(Reason.COMPLETENESS_UNPROVABLE, says, decides=True, add=additions.complete()))
@@ -158,7 +175,7 @@ def _list(operation: Operation, reply: Reply, signals: Signals, items: Place, re
 def _can_follow(operation: Operation, signals: Signals, reply: Reply) -> bool:
     """Whether a cursor can be sent back, or is an address that is called as it is."""
     by_name = operation.sent(words.CURSOR_PARAMETERS | words.POSITION_PARAMETERS)
-    return len(by_name) > 0 or "link" in reply.headers or any(each.plain in words.ADDRESSES for each in signals.cursors)
+    return len(by_name) > 0 or "link" in reply.headers or any(each.address for each in signals.cursors)
 
 
 def _nowhere_to_send(signals: Signals, version: str) -> Finding:
@@ -197,7 +214,7 @@ def _an_envelope(version: str) -> additions.Part:
 
 def _way(operation: Operation, reply: Reply, signals: Signals, items: Place, proofs: list[End]) -> Way:
     cursor = next((each for each in signals.cursors), None)
-    sent = [each for each in operation.sent(words.CURSOR_PARAMETERS) if each.place == "query"]
+    sent = [each for each in cursor_parameters(operation, signals) if each.place == "query"]
     total = next(iter(signals.totals), None)
     return Way(
         items=items.at,
@@ -207,6 +224,8 @@ def _way(operation: Operation, reply: Reply, signals: Signals, items: Place, pro
         link="link" in reply.headers,
         total=None if total is None else total.at,
         total_exact=total is not None and exact(total),
+        cut=tuple(each.at for each in signals.named(words.CUT_SHORT, "boolean")),
+        failed=tuple(each.at for each in signals.named(words.FAILED, "array")),
     )
 
 

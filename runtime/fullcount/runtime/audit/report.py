@@ -13,7 +13,7 @@ from fullcount.runtime.text import WIDTH, plain, shorten, wrapped
 ROWS: Final = 40
 """How many operations the table names."""
 DETAILED: Final = 8
-"""How many of them are spoken of one by one."""
+"""How many kinds of trouble are spoken of, each by one operation that has it."""
 _PATH: Final = 46
 
 
@@ -22,9 +22,11 @@ def report(audit: Audit, name: str) -> str:
     lines = [*_head(audit, name), ""]
     if audit.judged:
         lines += [*_table(audit), ""]
-    detailed = [each for each in audit.judged if each.verdict is not Verdict.PROVABLE][:DETAILED]
-    for each in detailed:
-        lines += [*_operation(each), ""]
+    alike = _alike(audit)
+    for group in alike[:DETAILED]:
+        lines += [*_operation(group[0], len(group) - 1), ""]
+    if len(alike) > DETAILED:
+        lines += [f"{len(alike) - DETAILED:,} more kinds of trouble: see all with --json", ""]
     lines += _besides(audit)
     lines += _not_judged(audit)
     lines.append(_last(audit))
@@ -93,8 +95,20 @@ def _table(audit: Audit) -> Iterator[str]:
         yield f"  {len(audit.judged) - ROWS:,} more: see all with --json"
 
 
-def _operation(judged: Judged) -> Iterator[str]:
-    yield f"{plain(judged.title, WIDTH - 16)}   {judged.verdict}"
+def _alike(audit: Audit) -> list[list[Judged]]:
+    """Return what can't be proven, gathered by what is wrong with it: one of each kind is spoken of."""
+    groups: dict[tuple[str, ...], list[Judged]] = {}
+    for each in audit.judged:
+        if each.verdict is not Verdict.PROVABLE:
+            codes = tuple(str(finding.code) for finding in each.deciding)
+            parts = json.dumps([_short(finding.add) for finding in each.deciding])
+            groups.setdefault((each.verdict, each.kind, *codes, parts), []).append(each)
+    return list(groups.values())
+
+
+def _operation(judged: Judged, others: int) -> Iterator[str]:
+    more = f", and {others:,} like it" if others > 0 else ""
+    yield f"{plain(judged.title, WIDTH - 36)}{more}   {judged.verdict}"
     for proof in judged.proofs:
         yield wrapped("  affirmed  ", plain(proof))
     for finding in judged.deciding:

@@ -58,6 +58,7 @@ class Shape:
     members: Json = None
     """The schema of what stands under free keys."""
     description: str = ""
+    format: str = ""
     maximum: float | None = None
     max_items: float | None = None
     default: Json = None
@@ -177,6 +178,7 @@ class Reader:
             items=schema.get("items"),
             members=_members(schema.get("additionalProperties")),
             description=" ".join(filter(None, (text(schema.get("title")), text(schema.get("description"))))),
+            format=text(schema.get("format")),
             maximum=float(maximum) if isinstance(maximum, (int, float)) and abs(maximum) < 1e300 else None,
             max_items=float(most) if isinstance(most, int) and 0 <= most < 10**9 else None,
             default=schema.get("default"),
@@ -203,6 +205,7 @@ def _both(one: Shape, other: Shape) -> Shape:
         items=other.items if one.items is None else one.items,
         members=other.members if one.members is None else one.members,
         description=" ".join(filter(None, (one.description, other.description))),
+        format=one.format or other.format,
         maximum=_least(one.maximum, other.maximum),
         max_items=_least(one.max_items, other.max_items),
         default=other.default if one.default is None else one.default,

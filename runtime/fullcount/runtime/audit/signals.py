@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from fullcount.runtime.audit import words
-from fullcount.runtime.audit.operations import Operation
+from fullcount.runtime.audit.operations import Operation, Parameter
 from fullcount.runtime.audit.schemas import Reader, Shape
 
 DEPTH: Final = 3
@@ -36,6 +36,14 @@ class Place:
     def plain(self) -> str:
         """Return its own name as families of names are compared; empty for the whole reply."""
         return words.plain_name(self.path[-1]) if self.path else ""
+
+    @property
+    def address(self) -> bool:
+        """Whether it is an address, to be called as it is."""
+        if self.plain in words.ADDRESSES or self.shape.format.startswith(("uri", "url")):
+            return True
+        linked = any(words.plain_name(step) in words.LINKS for step in self.path[:-1])
+        return linked or words.SAYS_ADDRESS.search(self.shape.description) is not None
 
     def is_a(self, *kinds: str) -> bool:
         """Whether the schema says that it is of one of these types."""
@@ -127,6 +135,20 @@ def _is_map(place: Place, reader: Reader) -> bool:
     if place.shape.members is None or place.shape.properties:
         return False
     return "object" in reader.shape(place.shape.members).types
+
+
+def cursor_parameters(operation: Operation, signals: Signals) -> tuple[Parameter, ...]:
+    """Return the parameters that take what the reply leads on with.
+
+    `page` is one if it is a text and the reply has a text for it that is no address: then it is a cursor by that name.
+    """
+    texts = any(each.is_a("string") and not each.address for each in signals.cursors)
+    called_page = tuple(
+        each
+        for each in operation.sent(words.POSITION_PARAMETERS)
+        if texts and each.shape.types == frozenset({"string"})
+    )
+    return (*operation.sent(words.CURSOR_PARAMETERS), *called_page)
 
 
 def asks_for_pages(operation: Operation) -> bool:

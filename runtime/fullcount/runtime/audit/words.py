@@ -52,13 +52,13 @@ NEXT: Final = _names(
 """What leads to the next page, and so can say that there is none."""
 POSITIONS: Final = _names("cursor endcursor pagetoken marker scrollid token after lastid position")
 """What names a place in the list, and need not end with it."""
-ADDRESSES: Final = _names(
-    "next nextlink odatanextlink nextpageurl nexturl nexturi nexthref nextrecordsurl nextpagelink nextpage"
-)
-"""Of `NEXT`, what may be an address that is called as it is."""
+ADDRESSES: Final = _names("nextlink odatanextlink nextpageurl nexturl nexturi nexthref nextrecordsurl nextpagelink")
+"""Of `NEXT`, what is an address that is called as it is."""
+LINKS: Final = _names("links link")
+SAYS_ADDRESS: Final = re.compile(r"\b(ur[il]|link|href|address)\b", re.IGNORECASE)
 COMPLETE: Final = _names(
     "complete iscomplete islast islastpage lastpage last done isdone endoflist endofresults endofcollection finished"
-    " isfinished exhausted isfinal final nomore nomoreresults allresults iscompleted"
+    " isfinished exhausted isfinal final nomore nomoreresults allresults"
 )
 """True says: this was the last of it."""
 MORE: Final = _names(
@@ -105,8 +105,8 @@ VISIBILITY: Final = _names(
 
 CURSOR_PARAMETERS: Final = _names(
     "cursor after pageafter pagecursor pagetoken nexttoken nextpagetoken startingafter continue continuation"
-    " continuationtoken marker skiptoken scrollid token startkey exclusivestartkey paginationtoken startingtoken"
-    " nextcursor sinceid next nextmarker synctoken keymarker startafter lastid afterid pageid nextkey last searchafter"
+    " continuationtoken marker skiptoken scrollid startkey exclusivestartkey paginationtoken startingtoken"
+    " nextcursor sinceid next nextmarker synctoken keymarker startafter lastid afterid pageid nextkey searchafter"
 )
 POSITION_PARAMETERS: Final = _names(
     "page offset start startindex skip pagenumber pageno pagenum startat pageindex firstresult pageoffset startrow"
@@ -116,7 +116,10 @@ LIMIT_PARAMETERS: Final = _names(
     "limit perpage pagesize maxresults maxitems size count top first pagelimit maxkeys resultsperpage rows"
     " maxresultcount itemsperpage max numresults n pagecount"
 )
-SNAPSHOT_PARAMETERS: Final = SNAPSHOTS
+SNAPSHOT_PARAMETERS: Final = _names(
+    "resourceversion snapshot snapshotid asof readtime pit pitid snapshottime snapshotversion"
+)
+"""What pins all pages to one state, if every request carries it."""
 NO_FILTER: Final = _names(
     "sort sortby order orderby direction fields field select expand include embed format apiversion locale lang"
     " pretty prettyprint accept callback fieldmask readmask key alt quotauser requestid timeout timeoutseconds dryrun"
@@ -143,7 +146,10 @@ _NOTHING: Final = r"""(\bnull\b|\bempty\b|\bblank\b|""|''|``)"""
 SAYS_END: Final = re.compile(rf"{_NOTHING}.{{0,80}}{_LAST}|{_LAST}.{{0,80}}{_NOTHING}", re.IGNORECASE)
 """That a cursor is empty at the end, in one sentence."""
 SAYS_NOT: Final = re.compile(r"\b(not|never|cannot|unless|except)\b|n't\b", re.IGNORECASE)
-SAYS_EXACT: Final = re.compile(r"\b(exact|exactly|accurate)\b", re.IGNORECASE)
+SAYS_EXACT: Final = re.compile(
+    r"\b((exact|accurate) (number|count|total|size)|(is|are|always) (exact|accurate)|counted exactly)\b", re.IGNORECASE
+)
+"""That a number is exact. An "exact match" is something else."""
 SAYS_ESTIMATE: Final = re.compile(
     r"\b(estimat\w*|approximat\w*|inexact|inaccurate|not\b[^.]{0,20}\b(exact|accurate)|never exact|may differ|at least"
     r"|lower bound|upper bound|best[- ]effort|roughly|about|isn't|n't|up to)",
