@@ -122,6 +122,8 @@ _FUNCTIONS: dict[str, FunctionOf] = {
     "semver_compare": versions.compare,
     "intersects": lambda some, others: not set(some).isdisjoint(others),
     "subset": lambda part, whole: set(part) <= set(whole),
+    "keys": lambda entries: tuple(sorted(entries)),
+    "text": str,
 }
 
 
@@ -168,7 +170,7 @@ class _Compiler:
     def _truth_of_value(self, expr: ir.Expr) -> TruthOf:
         if expr.type != BOOL:
             raise ValueError(f"an expression of type {expr.type} is not a test")
-        value = self._value(expr)
+        value = self.value(expr)
 
         def test(env: Env, world: World) -> Truth:
             found = value(env, world)
@@ -257,6 +259,8 @@ class _Compiler:
     # ---- values
 
     def value(self, expr: ir.Expr) -> ValueOf:
+        if isinstance(expr, ir.Unknown):
+            return lambda env, world: UNKNOWN
         compiled = self._value(expr)
         if facts.is_constant(expr):
             found = compiled({}, NOWHERE)
