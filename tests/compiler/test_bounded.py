@@ -57,6 +57,11 @@ def test_a_claim_that_a_part_can_hold_stays_with_bounded():
     assert codes(changed(("{ fresh within 1h }", "{ fresh within 1h, snapshot interval, visibility all }"))) == []
 
 
+def test_a_large_number_is_not_held_against_it():
+    """A percentage is what it may not have, so nothing asks for one."""
+    assert codes(changed(("limit 20", "limit 600"))) == []
+
+
 @pytest.mark.parametrize(
     ("scope", "why"),
     [

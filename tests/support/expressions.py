@@ -6,7 +6,7 @@ decimals at their limit, text with quotes, NUL, line feeds and code points outsi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -27,7 +27,9 @@ from fullcount.compiler.types import (
     FieldType,
     ListOf,
     MapOf,
+    RecordOf,
     Type,
+    record_of,
 )
 from fullcount.compiler.values import INT_MAX, INT_MIN, Value
 
@@ -70,6 +72,24 @@ POOLS: dict[Type, tuple[Value, ...]] = {
 }
 SCALAR_TYPES: tuple[Type, ...] = tuple(POOLS)
 
+SPEC = record_of(
+    {
+        "size": FieldType(INT),
+        "Note": FieldType(TEXT, optional=True),
+        "due": FieldType(TIMESTAMP, optional=True),
+        "names": FieldType(ListOf(TEXT)),
+        "labels": FieldType(MapOf(DATE), optional=True),
+    }
+)
+RULE = record_of(
+    {
+        "on": FieldType(BOOL),
+        "cidr": FieldType(TEXT, optional=True),
+        "spec": FieldType(SPEC, optional=True),
+        "ports": FieldType(ListOf(record_of({"from": FieldType(INT), "text": FieldType(TEXT, optional=True)}))),
+    }
+)
+
 FIELD_TYPES: dict[str, Type] = {
     "key": TEXT,
     "ref": TEXT,
@@ -86,6 +106,8 @@ FIELD_TYPES: dict[str, Type] = {
     "labels": MapOf(TEXT),
     "counts": MapOf(INT),
     "dates": MapOf(DATE),
+    "spec": SPEC,
+    "rules": ListOf(RULE),
 }
 
 PARAMS: dict[str, tuple[Type, Value]] = {
@@ -131,6 +153,18 @@ class Scope:
     def items_of(self, of_type: Type) -> list[ir.Item]:
         return [ir.Item(name, t) for name, t in self.items if t == of_type]
 
+    def records(self) -> list[ir.Expr]:
+        """Records that may be asked for their parts, one within another."""
+        found: list[ir.Expr] = [ir.Item(name, t) for name, t in self.items if isinstance(t, RecordOf)]
+        found += self.fields(SPEC)
+        for record in list(found):
+            found += [each for each in parts(record) if isinstance(each.type, RecordOf)]
+        return found
+
+    def parts(self, of_type: Type) -> list[ir.MapGet]:
+        """Parts of records that are of a type."""
+        return [part for record in self.records() for part in parts(record) if part.type == of_type]
+
     def fields(self, of_type: Type) -> list[ir.Field]:
         return [
             ir.Field(row, inventory, name, of_type, declared.optional)
@@ -142,6 +176,16 @@ class Scope:
     def all_fields(self, *, scalar: bool = True) -> list[ir.Field]:
         types = SCALAR_TYPES if scalar else dict.fromkeys(FIELD_TYPES.values())
         return [found for of_type in types for found in self.fields(of_type)]
+
+
+def parts(record: ir.Expr) -> list[ir.MapGet]:
+    """Every part of a record."""
+    return [ir.MapGet(record, ir.Const(part.name, TEXT), part.type.type) for part in record.type.parts]
+
+
+def one_of(draw: st.DrawFn, found: Sequence[ir.Expr]) -> ir.Expr:
+    """One of many expressions, drawn by its number: what is drawn is written down, and records are long."""
+    return found[draw(st.integers(0, len(found) - 1))]
 
 
 @st.composite
@@ -170,8 +214,8 @@ def constant(draw: st.DrawFn, of_type: Type) -> ir.Const:
 
 def value(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
     """An expression of a scalar type."""
-    if (items := scope.items_of(of_type)) and draw(st.booleans()):
-        return draw(st.sampled_from(items))
+    if (items := [*scope.items_of(of_type), *scope.parts(of_type)]) and draw(st.booleans()):
+        return one_of(draw, items)
     fields = scope.fields(of_type)
     choice = draw(st.integers(0, 11 if scope.depth > 0 else 5))
     if choice <= 3 and fields:
@@ -180,7 +224,7 @@ def value(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
         case 4:
             return _param_or_now(draw, of_type)
         case 6:
-            fallback = value(draw, scope.down(), of_type)
+            fallback = value(draw, scope.down(), of_type) if draw(st.booleans()) else ir.Unknown(of_type)
             return ir.Else(_maybe_absent(draw, scope.down(), of_type), fallback, of_type, optional=True)
         case 7 | 8:
             return _computed(draw, scope.down(), of_type)
@@ -210,10 +254,10 @@ def _maybe_absent(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
 
 
 def _from_map(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
-    maps = scope.fields(MapOf(of_type))
+    maps = [*scope.fields(MapOf(of_type)), *scope.parts(MapOf(of_type))]
     if not maps:
         return value(draw, replace(scope, depth=0), of_type)
-    return ir.MapGet(draw(st.sampled_from(maps)), value(draw, replace(scope, depth=0), TEXT), of_type)
+    return ir.MapGet(one_of(draw, maps), value(draw, replace(scope, depth=0), TEXT), of_type)
 
 
 _ARITHMETIC: dict[Type, tuple[tuple[str, Type, Type], ...]] = {
@@ -243,12 +287,16 @@ def _computed(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
         return ir.Call("length", (of,), INT)
     if of_type == TEXT and draw(st.integers(0, 3)) == 0:
         return ir.Call("json", (_written(draw, scope, JSON_TEXTS), ir.Const(draw(st.sampled_from(PATHS)), TEXT)), TEXT)
+    if of_type == TEXT and draw(st.integers(0, 4)) == 0:
+        return ir.Call("text", (value(draw, scope, INT),), TEXT)
     if of_type == TEXT:
         return ir.Call(
             draw(st.sampled_from(("lower", "upper", "trim", "trim_dot", "nfc"))), (value(draw, scope, TEXT),), TEXT
         )
     if of_type == BOOL:
         return _text_test(draw, scope)
+    if of_type == DATE:
+        return ir.Call("utc_date", (value(draw, scope, TIMESTAMP),), DATE)
     return value(draw, scope, of_type)
 
 
@@ -270,13 +318,16 @@ def _text_test(draw: st.DrawFn, scope: Scope) -> ir.Expr:
 
 
 ITEMS: tuple[Type, ...] = (TEXT, TIMESTAMP)
+RECORDS: tuple[Type, ...] = (RULE, RULE.part("ports").type.item)
 
 
 def list_value(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
     """A list: a field if there is one, a parameter, or one that is written out."""
     choice = draw(st.integers(0, 5))
-    if choice <= 3 and (fields := scope.fields(ListOf(of_type))):
-        return draw(st.sampled_from(fields))
+    if choice <= 3 and (fields := [*scope.fields(ListOf(of_type)), *scope.parts(ListOf(of_type))]):
+        return one_of(draw, fields)
+    if choice == 5 and of_type == TEXT and (maps := scope.fields(MapOf(TEXT))):
+        return ir.Call("keys", (draw(st.sampled_from(maps)),), ListOf(TEXT))
     if choice == 4 and of_type == TEXT:
         return ir.Param("p_list", ListOf(TEXT))
     items = tuple(constant(draw, of_type) for _ in range(draw(st.integers(0, 3))))
@@ -285,18 +336,48 @@ def list_value(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
 
 def list_test(draw: st.DrawFn, scope: Scope) -> ir.Expr:
     """A test of a list: `any`, `all`, or against another list."""
+    records = [held for of in RECORDS for held in (*scope.fields(ListOf(of)), *scope.parts(ListOf(of)))]
+    if records and len(scope.items) < 2 and draw(st.integers(0, 3)) > 0:
+        return item_test(draw, scope, one_of(draw, records))
     of_type = draw(st.sampled_from(ITEMS))
     held = list_value(draw, scope, of_type)
-    if draw(st.integers(0, 3)) == 0 or len(scope.items) > 1:
+    if draw(st.integers(0, 3)) == 0 or len(scope.items) > 1 or isinstance(held, ir.Call):
         function = draw(st.sampled_from(("intersects", "subset")))
         lists = (held, list_value(draw, scope, of_type))
         return ir.Call(function, lists if draw(st.booleans()) else (lists[1], lists[0]), BOOL)
-    name = f"i{len(scope.items)}"
+    return item_test(draw, scope, held)
+
+
+def item_test(draw: st.DrawFn, scope: Scope, held: ir.Expr) -> ir.Expr:
+    """`any` or `all` over a list."""
+    name, of_type = f"i{len(scope.items)}", held.type.item
     inner = scope.bind_item(name, of_type)
-    where = comparison(draw, inner, ir.Item(name, of_type)) if draw(st.booleans()) else truth(draw, inner)
+    if isinstance(of_type, RecordOf):
+        where = record_test(draw, inner, ir.Item(name, of_type))
+    else:
+        where = comparison(draw, inner, ir.Item(name, of_type)) if draw(st.booleans()) else truth(draw, inner)
     if draw(st.booleans()):
         return ir.AnyItem(held, name, where)
     return ir.Not(ir.AnyItem(held, name, ir.Not(where)))
+
+
+def record_test(draw: st.DrawFn, scope: Scope, record: ir.Item) -> ir.Expr:
+    """One or two tests of the parts of an item, joined."""
+    tests = []
+    for _ in range(draw(st.integers(1, 2))):
+        asked = [*parts(record), *parts(parts(record)[-1])] if record.type == RULE else parts(record)
+        part = one_of(draw, asked)
+        match part.type:
+            case ListOf(item=RecordOf()) if len(scope.items) < 2:
+                tests.append(item_test(draw, scope, part))
+            case ListOf() | MapOf() | RecordOf():
+                tests.append(ir.IsState(part, draw(st.sampled_from(("present", "absent", "known")))))
+            case _ if part.type == BOOL and draw(st.booleans()):
+                tests.append(part)
+            case _:
+                tests.append(comparison(draw, scope, part))
+    test = tests[0] if len(tests) == 1 else draw(st.sampled_from((ir.And, ir.Or)))(tuple(tests))
+    return ir.Not(test) if draw(st.booleans()) else test
 
 
 def constant_of(draw: st.DrawFn, texts: tuple[str, ...]) -> ir.Const:
@@ -391,6 +472,8 @@ def truth(draw: st.DrawFn, scope: Scope) -> ir.Expr:
             return ir.And(tuple(truth(draw, scope.down()) for _ in range(draw(st.integers(2, 3)))))
         case 7:
             return ir.Or(tuple(truth(draw, scope.down()) for _ in range(draw(st.integers(2, 3)))))
+        case 8 if draw(st.integers(0, 3)) == 0:
+            return ir.Or((ir.Not(truth(draw, scope.down())), ir.Unknown(BOOL)))
         case 8:
             return ir.Not(truth(draw, scope.down()))
         case 9:

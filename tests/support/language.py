@@ -104,6 +104,7 @@ _FORMS: dict[type, Callable[[Any], str]] = {
     tree.ListTest: lambda each: f"({each.quantifier} {shape(each.collection)} as {each.item.text} {shape(each.where)})",
     tree.Now: lambda each: "now",
     tree.Never: lambda each: "never",
+    tree.Unknown: lambda each: "unknown",
     tree.All: lambda each: "all",
 }
 

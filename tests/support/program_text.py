@@ -50,6 +50,8 @@ def expression_tokens(each: tree.Expr) -> list[str]:
             return ["now"]
         case tree.Never():
             return ["never"]
+        case tree.Unknown():
+            return ["unknown"]
         case tree.All():
             return ["all"]
         case tree.Reference(parts=parts):
@@ -236,6 +238,7 @@ def _propose(each: tree.ProposeDecl) -> list[list[str]]:
             clauses.append(["except", "in", exempted.list_name.text])
         else:
             clauses.append(["except", "when", *expression_tokens(exempted.condition)])
+    clauses += [["undecided", "when", *expression_tokens(doubt.condition)] for doubt in each.doubts]
     for expected in each.expects:
         head = ["expect", "no", expected.inventory.text, "as", expected.row.text, "where"]
         clauses.append([*head, "(", *expression_tokens(expected.where), ")", "because", _quoted(expected.because)])
@@ -311,6 +314,10 @@ def _sample_value(each: trial_tree.SampleValue) -> list[str]:
         case trial_tree.MapLiteral(entries=entries):
             inside = _separated([_spelled(entry.key), ":", *_sample_value(entry.value)] for entry in entries)
             return ["{", *inside, "}"]
+        case trial_tree.RecordLiteral(fields=fields):
+            return ["{", *_separated([part.name.text, ":", *_sample_value(part.value)] for part in fields), "}"]
+        case trial_tree.SampleList(items=items):
+            return ["[", *_separated(map(_sample_value, items)), "]"]
         case _:
             return expression_tokens(each)
 

@@ -79,7 +79,11 @@ def _larger(inner: st.SearchStrategy[tree.Expr]) -> st.SearchStrategy[tree.Expr]
         ),
         st.builds(lambda op, a: tree.Unary(op, a, NOWHERE), st.sampled_from(["not", "-"]), inner),
         st.builds(lambda a, s: tree.StateTest(a, s, NOWHERE), inner, st.sampled_from(["present", "absent", "known"])),
-        st.builds(lambda a, b: tree.Else(a, b, NOWHERE), inner, inner | st.just(tree.Never(NOWHERE))),
+        st.builds(
+            lambda a, b: tree.Else(a, b, NOWHERE),
+            inner,
+            inner | st.sampled_from((tree.Never(NOWHERE), tree.Unknown(NOWHERE))),
+        ),
         st.builds(lambda a, b: tree.Index(a, b, NOWHERE), inner, inner),
         st.builds(lambda f, a: tree.Call(f, a, NOWHERE), bindings, items),
         items.map(lambda found: tree.ListLiteral(found, NOWHERE)),
@@ -238,7 +242,7 @@ expectations = st.builds(
     texts.filter(lambda text: text.strip() != ""),
 )
 proposals = st.builds(
-    lambda n, i, r, w, x, li, s, k, b, p, e: tree.ProposeDecl(
+    lambda n, i, r, w, x, li, s, k, b, p, e, d: tree.ProposeDecl(
         n,
         i,
         r,
@@ -252,6 +256,7 @@ proposals = st.builds(
         picks=tuple(p),
         bounded=b,
         expects=tuple(e),
+        doubts=d,
     ),
     names,
     names,
@@ -264,6 +269,7 @@ proposals = st.builds(
     _optional(st.just(tree.BoundedDecl(NOWHERE))),
     st.lists(picks, max_size=2),
     st.lists(expectations, max_size=2),
+    st.lists(expressions.map(lambda found: tree.DoubtDecl(found, NOWHERE)), max_size=1).map(tuple),
 )
 quorums = st.builds(lambda c, r, n: tree.QuorumDecl(c, r, n, NOWHERE), counts, texts, st.booleans())
 automatics = st.builds(
@@ -332,8 +338,19 @@ states = st.sampled_from(trial_tree.STATES).map(lambda word: trial_tree.State(wo
 maps = st.lists(
     st.builds(lambda k, v: trial_tree.MapEntry(k, v, NOWHERE), _literal("text", texts), _values | states), max_size=3
 ).map(lambda found: trial_tree.MapLiteral(tuple(found), NOWHERE))
+records = st.lists(
+    st.builds(lambda n, v: trial_tree.SampleField(n, v, NOWHERE), names, _values | states | maps),
+    min_size=1,
+    max_size=2,
+).map(lambda found: trial_tree.RecordLiteral(tuple(found), NOWHERE))
+record_lists = st.lists(records | maps, min_size=1, max_size=2).map(
+    lambda found: trial_tree.SampleList(tuple(found), NOWHERE)
+)
 samples = st.lists(
-    st.builds(lambda n, v: trial_tree.SampleField(n, v, NOWHERE), names, _values | states | maps), max_size=4
+    st.builds(
+        lambda n, v: trial_tree.SampleField(n, v, NOWHERE), names, _values | states | maps | records | record_lists
+    ),
+    max_size=4,
 ).map(lambda found: trial_tree.Sample(tuple(found), NOWHERE))
 _plain = _literal("int", counts) | _literal("text", texts)
 keys = _plain | st.lists(_plain, max_size=2).map(lambda parts: tree.ListLiteral(tuple(parts), NOWHERE))

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from fullcount.compiler.lower.sql import Relation
 from fullcount.compiler.lower.world import Equal, Related
-from fullcount.compiler.types import FieldType, Kind, ListOf, MapOf, Type
+from fullcount.compiler.types import FieldType, Kind, ListOf, MapOf, RecordOf, Type
 from fullcount.compiler.values import STATE_ORDER, STATE_SUFFIX, FieldState, Row, Value
 
 _ARROW = {
@@ -34,12 +34,16 @@ def arrow_type(of_type: Type) -> pa.DataType:
             return pa.list_(arrow_type(item))
         case MapOf(value=value):
             return pa.map_(pa.string(), arrow_type(value))
+        case RecordOf(parts=parts):
+            return pa.struct([pa.field(part.name, arrow_type(part.type.type)) for part in parts])
         case _:
             return _ARROW[of_type.kind]
 
 
 def _stored(value: Value | None, of_type: Type):
     match value:
+        case dict() if isinstance(of_type, RecordOf):
+            return {k: _stored(v, of_type.part(k).type) for k, v in value.items()}
         case dict():
             return [(k, _stored(v, of_type.value)) for k, v in value.items()]
         case tuple():

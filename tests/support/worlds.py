@@ -47,7 +47,7 @@ from fullcount.compiler.lower.sql import (
 )
 from fullcount.compiler.lower.sql_pick import PICKED, with_picks
 from fullcount.compiler.lower.world import Bindings, Related, World
-from fullcount.compiler.types import INT, ORDERED, FieldType, ListOf, MapOf, Type
+from fullcount.compiler.types import INT, ORDERED, FieldType, ListOf, MapOf, RecordOf, Type
 from fullcount.compiler.values import ABSENT, Cell, FieldState, Row, Truth, present
 
 ROW_ID = "row_id"
@@ -262,7 +262,13 @@ def relevant(rule: Rule) -> dict[str, dict[str, FieldType]]:
 def _value(draw: st.DrawFn, of_type: Type):
     match of_type:
         case ListOf(item=item):
-            return tuple(draw(st.lists(st.sampled_from(POOLS[item]), max_size=3)))
+            return tuple(_value(draw, item) for _ in range(draw(st.sampled_from((1, 2, 0, 3)))))
+        case RecordOf(parts=parts):
+            return {
+                part.name: _value(draw, part.type.type)
+                for part in parts
+                if not part.type.optional or draw(st.booleans())
+            }
         case MapOf(value=held):
             return draw(
                 st.dictionaries(st.sampled_from(("a", "b", "", "it's")), st.sampled_from(POOLS[held]), max_size=2)
@@ -271,7 +277,7 @@ def _value(draw: st.DrawFn, of_type: Type):
             return draw(pooled(of_type))
 
 
-def _cell(draw: st.DrawFn, declared: FieldType) -> Cell:
+def cell_of(draw: st.DrawFn, declared: FieldType) -> Cell:
     if draw(st.integers(0, 2 if declared.optional else 19)) == 0:
         return ABSENT
     return present(_value(draw, declared.type))
@@ -281,7 +287,7 @@ def _world(draw: st.DrawFn, rule: Rule) -> dict[str, list[Row]]:
     ids = count(1)
     return {
         name: [
-            {f: present(next(ids)) if f == ROW_ID else _cell(draw, t) for f, t in fields.items()}
+            {f: present(next(ids)) if f == ROW_ID else cell_of(draw, t) for f, t in fields.items()}
             for _ in range(draw(st.sampled_from((1, 2, 3, 4) if name == "base" else (0, 1, 2, 2, 3, 4))))
         ]
         for name, fields in relevant(rule).items()

@@ -226,6 +226,8 @@ def _cases(
     match expr:
         case ir.Not(operand=operand):
             yield from _cases(operand, polarity.flipped(), around, proposal)
+        case ir.Or(items=items) if any(isinstance(item, ir.Unknown) for item in items):
+            return  # that nothing is in doubt is what one hopes for
         case ir.And(items=items) | ir.Or(items=items):
             for item in items:
                 yield from _cases(item, polarity, around, proposal)

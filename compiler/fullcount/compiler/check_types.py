@@ -24,8 +24,9 @@ from fullcount.compiler.polarity import Polarity
 from fullcount.compiler.presence import facts_when
 from fullcount.compiler.report import error, near
 from fullcount.compiler.steps import check_steps, refuse_strays
+from fullcount.compiler.types import BOOL
 from fullcount.compiler.values import Value
-from fullcount.compiler.walk import mentions_row
+from fullcount.compiler.walk import conjunction, mentions_row
 from fullcount.dsl import tree
 from fullcount.dsl.source import Source, Span
 
@@ -126,23 +127,27 @@ def check_proposal(
         return None
     env = Env(Place.RULE, rows={row: base})
     where = _rule(checker, decl, env)
+    doubts = [_doubt(checker, each, env, comments) for each in decl.doubts]
     excepts = [_exemption(checker, each, env) for each in decl.excepts]
     keeps = [check_keep(checker, each, row, env, _keep_text(context, each, comments)) for each in decl.keeps]
     selected = env.knowing(facts_when(where, True)) if where is not None else replace(env, lenient=True)
     picks = [check_pick(checker, each, row, selected, _keep_text(context, each, comments)) for each in decl.picks]
     shown = [_shown(checker, each, replace(selected, place=Place.SHOW), comments) for each in decl.show]
-    if where is None or None in excepts or None in keeps or None in picks or None in shown:
+    if where is None or any(None in found for found in (doubts, excepts, keeps, picks, shown)):
         return None
     made = program.Proposal(
         name=decl.name.text,
         inventory=base.name,
         row=row,
-        where=where,
+        where=conjunction(where, *(each for each in doubts if each is not None)),
         excepts=tuple(each for each in excepts if each is not None),
         limit=None if decl.limit is None else program.Limit(decl.limit.count, decl.limit.percent),
         show=tuple(each for each in shown if each is not None),
         uses=(),
-        where_text=_full_text(context, decl.where.span, (decl.where,), comments),
+        where_text="; ".join(
+            _full_text(context, span, (part,), comments)
+            for span, part in ((decl.where.span, decl.where), *((each.span, each.condition) for each in decl.doubts))
+        ),
         span=decl.span,
         keeps=tuple(each for each in keeps if each is not None),
         bounded=decl.bounded is not None,
@@ -155,6 +160,15 @@ def _rule(checker: Checker, decl: tree.ProposeDecl, env: Env) -> ir.Expr | None:
     if isinstance(decl.where, tree.All):
         return ir.TRUE
     return checker.condition(decl.where, env)
+
+
+def _doubt(checker: Checker, decl: tree.DoubtDecl, env: Env, comments: Sequence[tree.Comment]) -> ir.Expr | None:
+    """Return what `undecided when` adds to a rule: true where the condition is proven false, else unknown."""
+    condition = checker.condition(decl.condition, env.flipped())
+    if condition is None:
+        return None
+    unknown = ir.Unknown(BOOL, text_of(checker.context.source, decl.span, comments), span=decl.span)
+    return ir.Or((ir.Not(condition, span=condition.span), unknown), span=decl.span)
 
 
 def _exemption(checker: Checker, decl: tree.ExceptDecl, env: Env) -> program.Exemption | None:

@@ -13,7 +13,7 @@ from fullcount.compiler.polarity import Polarity
 from fullcount.compiler.presence import facts_when
 from fullcount.compiler.report import error, warning
 from fullcount.compiler.spellings import member_of
-from fullcount.compiler.types import BOOL, ListOf, MapOf
+from fullcount.compiler.types import BOOL, ListOf, MapOf, Scalar
 from fullcount.compiler.walk import is_condition, is_constant
 from fullcount.dsl import tree
 from fullcount.dsl.source import Span
@@ -129,7 +129,7 @@ def member(checker: Checker, node: tree.Binary, env: Env) -> ir.Expr | None:
     if item is None or held is None:
         return None
     collection = held.expr
-    if not isinstance(collection, ir.ListConst | ir.Field) or not isinstance(collection.type, ListOf):
+    if not isinstance(collection, ir.ListConst | ir.Field | ir.MapGet) or not isinstance(collection.type, ListOf):
         error(
             checker.context.sink,
             "FC205",
@@ -140,7 +140,7 @@ def member(checker: Checker, node: tree.Binary, env: Env) -> ir.Expr | None:
             else 'ask a map for a key: `…["env"] is present`',
         )
         return None
-    if item.type != collection.type.item:
+    if item.type != collection.type.item or not isinstance(item.type, Scalar):
         error(
             checker.context.sink,
             "FC201",

@@ -83,7 +83,7 @@ class Checker:
                 return negate(self, node, env)
             case tree.Binary(operator="+" | "-" | "*" | "/"):
                 return arithmetic(self, node, env)
-            case tree.Never() | tree.All() | tree.ListLiteral() | tree.ListFile():
+            case tree.Never() | tree.Unknown() | tree.All() | tree.ListLiteral() | tree.ListFile():
                 _misplaced(self.context, node)
                 return None
             case _:
@@ -124,17 +124,13 @@ class Checker:
         if isinstance(node.fallback, tree.Never):
             _misplaced(self.context, node.fallback)
             return None
+        if isinstance(node.fallback, tree.Unknown):
+            return None if operand is None else self._else_unknown(node, operand)
         fallback = self.value(node.fallback, env)
         if operand is None or fallback is None:
             return None
         if not operand.declared_optional:
-            error(
-                self.context.sink,
-                "FC203",
-                f"`{self.context.quote(node.operand.span)}` is never absent, so this `else` can't apply",
-                node.fallback.span,
-                help="remove the `else`, or declare the field with `?` if its values may be absent",
-            )
+            never_absent(self.context, node)
             return None
         if operand.type != fallback.type:
             error(
@@ -166,8 +162,32 @@ class Checker:
         names = operand.names or fallback.names
         return Typed(made, fallback.optional and made not in env.facts, fallback.optional, names, fallback.normal)
 
+    def _else_unknown(self, node: tree.Else, operand: Typed) -> Typed | None:
+        """Check `x else unknown`: an absent value is no answer here, so what rests on it is undecided."""
+        if not operand.declared_optional:
+            never_absent(self.context, node)
+            return None
+        made = ir.Else(
+            operand.expr, ir.Unknown(operand.type, span=node.fallback.span), operand.type, False, span=node.span
+        )
+        return Typed(made, False, False, operand.names, operand.normal)
 
-def _misplaced(context: Context, node: tree.Never | tree.All | tree.ListLiteral | tree.ListFile) -> None:
+
+def never_absent(context: Context, node: tree.Else) -> None:
+    """Report an `else` behind a value that is always there."""
+    error(
+        context.sink,
+        "FC203",
+        f"`{context.quote(node.operand.span)}` is never absent, so this `else` can't apply",
+        node.fallback.span,
+        help="remove the `else`, or declare the field with `?` if its values may be absent",
+    )
+
+
+_Misplaced = tree.Never | tree.Unknown | tree.All | tree.ListLiteral | tree.ListFile
+
+
+def _misplaced(context: Context, node: _Misplaced) -> None:
     match node:
         case tree.Never():
             error(
@@ -176,6 +196,14 @@ def _misplaced(context: Context, node: tree.Never | tree.All | tree.ListLiteral 
                 "`never` is only the last fallback of an instant that is compared with `<`, `<=`, `>` or `>=`",
                 node.span,
                 help="write `(a.last_login else never) < now - 90d`",
+            )
+        case tree.Unknown():
+            error(
+                context.sink,
+                "FC207",
+                "`unknown` is only the fallback of a value that may be absent",
+                node.span,
+                help="write `(a.last_login else unknown) < now - 90d`",
             )
         case tree.All():
             error(

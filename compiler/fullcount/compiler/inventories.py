@@ -14,7 +14,7 @@ from fullcount.compiler.library import Placed, field_twice
 from fullcount.compiler.report import Advice, error, near
 from fullcount.compiler.resources import find_resource
 from fullcount.compiler.typenames import field_type
-from fullcount.compiler.types import FieldType
+from fullcount.compiler.types import FieldType, fits
 from fullcount.dsl import tree
 from fullcount.dsl.diagnostics import Diagnostics, Edit, Fix, Label
 from fullcount.dsl.source import Span
@@ -62,7 +62,7 @@ def _field(placed: Placed, resource: Resource, catalog: Catalog, sink: Diagnosti
     if said is None:
         return None
     actual = resource.fields[name]
-    if said.type != actual.type:
+    if not fits(said.type, actual.type):
         error(
             sink,
             "FC105",

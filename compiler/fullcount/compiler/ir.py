@@ -11,8 +11,10 @@
   known)` can't select what a fuller view would not.
 - `AnyItem(l, x, p)`: true if p is true for an item of l; else false if l has a value and p is false for every item;
   else unknown. `all` is its dual. A list that is absent, or whose state is `truncated`, has no value: it is unknown.
+- `Unknown`: has no known value, and is not absent either.
 - `Else(x, y)`: x where x is present, y where x is absent, unknown otherwise.
 - `MapGet(m, k)`: the value under k; absent if m is present and has no k, or m is absent; unknown if m is unknown.
+  Of a record, k is the constant name of a part.
 - Integer-like arithmetic that leaves signed 64 bits is unknown. Division: `int / int` is integer division towards
   zero; by zero is unknown.
 
@@ -96,6 +98,15 @@ class Now:
 
 
 @dataclass(frozen=True, slots=True)
+class Unknown:
+    """A value that the rule itself calls unknown. `said` is the clause, where it is a whole one."""
+
+    type: Type
+    said: str = ""
+    span: Span = field(default=NOWHERE, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
 class Field:
     """A field of the row bound to the variable `row`, which is a row of `inventory`."""
 
@@ -109,7 +120,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class MapGet:
-    """The value under a key of a map; may always be absent."""
+    """The value under a key of a map, which may always be absent, or a part of a record, by its name."""
 
     target: Expr
     key: Expr
@@ -275,6 +286,7 @@ Expr = (
     | ListConst
     | Param
     | Now
+    | Unknown
     | Field
     | MapGet
     | Not
@@ -298,7 +310,7 @@ TRUE = Const(True, BOOL)
 def children(expr: Expr) -> tuple[Expr, ...]:
     """Return the direct sub-expressions of a node, in order."""
     match expr:
-        case Const() | ListConst() | Param() | Now() | Field() | Item():
+        case Const() | ListConst() | Param() | Now() | Unknown() | Field() | Item():
             return ()
         case MapGet(target=a, key=b) | Compare(left=a, right=b) | Arith(left=a, right=b):
             return (a, b)

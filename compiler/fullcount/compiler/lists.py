@@ -22,7 +22,7 @@ def list_test(checker: Checker, node: tree.ListTest, env: Env) -> ir.Expr | None
     collection = checker.required(node.collection, env, f"this `{node.quantifier}`")
     if collection is None:
         return None
-    if not isinstance(collection.expr, ir.Field | ir.ListConst) or not isinstance(collection.type, ListOf):
+    if not isinstance(collection.expr, ir.Field | ir.ListConst | ir.MapGet) or not isinstance(collection.type, ListOf):
         error(
             checker.context.sink,
             "FC205",

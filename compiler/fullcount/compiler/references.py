@@ -12,7 +12,7 @@ from fullcount.compiler.inventories import missing_field
 from fullcount.compiler.names import BoundInventory
 from fullcount.compiler.report import Advice, error, near
 from fullcount.compiler.spellings import as_seen
-from fullcount.compiler.types import TEXT, IdOf, MapOf
+from fullcount.compiler.types import TEXT, IdOf, MapOf, RecordOf, Type
 from fullcount.dsl import tree
 from fullcount.dsl.diagnostics import Edit, Fix
 from fullcount.dsl.source import Span
@@ -26,17 +26,44 @@ def reference(checker: Checker, node: tree.Reference, env: Env) -> Typed | None:
     head, rest = node.parts[0], node.parts[1:]
     if len(rest) == 0:
         return _bare(checker, head, env)
+    if head.text in env.items or (env.locals is not None and head.text in env.locals):
+        return _parts(checker, _bare(checker, head, env), head, rest, env)
     if env.bare is not None:
+        if head.text in env.bare.fields and head.text not in checker.context.names.params:
+            return _parts(checker, _bare(checker, head, env), head, rest, env)
         _dotted_where_bare(checker, node, env, env.bare)
         return None
     inventory = env.rows.get(head.text)
     if inventory is None:
         _unknown_row(checker, head, env)
         return None
-    if len(rest) > 1:
-        _no_parts(checker, f"{head.text}.{rest[0].text}", rest[1], inventory.fields.get(rest[0].text))
-        return None
-    return _field(checker, env.variable(head.text), inventory, rest[0], node.span, env)
+    whole = head.span.to(rest[0].span)
+    found = _field(checker, env.variable(head.text), inventory, rest[0], whole, env)
+    return (
+        found
+        if len(rest) == 1
+        else _parts(checker, found, tree.Name(f"{head.text}.{rest[0].text}", whole), rest[1:], env)
+    )
+
+
+def _parts(
+    checker: Checker, whole: Typed | None, said: tree.Name, rest: tuple[tree.Name, ...], env: Env
+) -> Typed | None:
+    """Return a part of a record, and of that a part, and so on; `said` is the record as written.
+
+    A part of a record that may be absent may be absent.
+    """
+    for name in rest:
+        if whole is None:
+            return None
+        declared = whole.type.part(name.text) if isinstance(whole.type, RecordOf) else None
+        if declared is None:
+            _no_parts(checker, said.text, name, whole.type)
+            return None
+        said = tree.Name(f"{said.text}.{name.text}", said.span.to(name.span))
+        made = ir.MapGet(whole.expr, ir.Const(name.text, TEXT, span=name.span), declared.type, span=said.span)
+        whole = _flow_typed(made, whole.optional or declared.optional, env, declared.names)
+    return whole
 
 
 def _bare(checker: Checker, name: tree.Name, env: Env) -> Typed | None:
@@ -125,7 +152,7 @@ def _unknown_row(checker: Checker, head: tree.Name, env: Env) -> None:
 def _dotted_where_bare(checker: Checker, node: tree.Reference, env: Env, bare: BoundInventory) -> None:
     head, second = node.parts[0], node.parts[1]
     if head.text in bare.fields:
-        _no_parts(checker, head.text, second, bare.fields[head.text])
+        _no_parts(checker, head.text, second, bare.fields[head.text].type)
         return
     error(
         checker.context.sink,
@@ -136,8 +163,17 @@ def _dotted_where_bare(checker: Checker, node: tree.Reference, env: Env, bare: B
     )
 
 
-def _no_parts(checker: Checker, path: str, part: tree.Name, field: object) -> None:
-    is_map = field is not None and isinstance(getattr(field, "type", None), MapOf)
+def _no_parts(checker: Checker, path: str, part: tree.Name, of: Type) -> None:
+    is_map = isinstance(of, MapOf)
+    if isinstance(of, RecordOf):
+        error(
+            checker.context.sink,
+            "FC110",
+            f"`{part.text}` is not among the declared parts of `{path}`",
+            part.span,
+            **near(part.text, part.span, [each.name for each in of.parts], "parts"),
+        )
+        return
     error(
         checker.context.sink,
         "FC109",

@@ -8,9 +8,9 @@ from fullcount.compiler.catalog import Catalog
 from fullcount.compiler.ids import full, key_field, target
 from fullcount.compiler.report import error, near
 from fullcount.compiler.resources import find_resource
-from fullcount.compiler.types import SCALARS, FieldType, IdOf, ListOf, MapOf, Scalar
+from fullcount.compiler.types import SCALARS, FieldType, IdOf, ListOf, MapOf, RecordOf, Scalar, record_of
 from fullcount.dsl import tree
-from fullcount.dsl.diagnostics import Diagnostics
+from fullcount.dsl.diagnostics import Diagnostics, Label
 from fullcount.dsl.source import Span
 
 _CONTAINERS: dict[str, type[ListOf | MapOf]] = {"list": ListOf, "map": MapOf}
@@ -48,8 +48,10 @@ def _type(written: tree.TypeName, catalog: Catalog, sink: Diagnostics) -> FieldT
         return FieldType(SCALARS[written.name])
     if written.name in _CONTAINERS and len(written.arguments) == 1:
         return _container(written, catalog, sink)
+    if written.name == "record" and len(written.fields) > 0:
+        return _record(written, catalog, sink)
     if written.name == "record":
-        message, help_text = "fields can't hold records yet", "declare the parts as fields of their own"
+        message, help_text = "a `record` needs its parts in `{…}`", "write `record { name: text, … }`"
     elif written.name == "id":
         message, help_text = "an id of what?", "name the resource whose objects it is of, as `id of hr.employees`"
     elif written.name in SCALARS:
@@ -96,13 +98,41 @@ def _container(written: tree.TypeName, catalog: Catalog, sink: Diagnostics) -> F
     item = _type(argument, catalog, sink)
     if item is None:
         return None
-    if argument.optional or not isinstance(item.type, Scalar):
+    of_records = written.name == "list" and isinstance(item.type, RecordOf)
+    if argument.optional or not (isinstance(item.type, Scalar) or of_records):
         error(
             sink,
             "FC214",
             f"a {written.name} can't hold `{replace(item, optional=argument.optional)}`",
             argument.span,
-            help=f"a {written.name} holds single values that are never absent, as `{written.name}<text>`",
+            help=f"a {written.name} holds single values that are never absent, as `{written.name}<text>`"
+            + ("; or records" if written.name == "list" else ""),
         )
         return None
     return FieldType(_CONTAINERS[written.name](item.type), names=item.names)
+
+
+def _record(written: tree.TypeName, catalog: Catalog, sink: Diagnostics) -> FieldType | None:
+    """Return the type of a record; its parts differ in more than the case of letters, as columns of a table must."""
+    parts: dict[str, FieldType] = {}
+    first: dict[str, tree.FieldDecl] = {}
+    failed = False
+    for each in written.fields:
+        name = each.name.text
+        if first.setdefault(name.lower(), each) is not each:
+            same = name == first[name.lower()].name.text
+            error(
+                sink,
+                "FC101",
+                f"part `{name}` is declared twice" if same else f"part `{name}` is there in other upper and lower case",
+                each.name.span,
+                labels=(Label(first[name.lower()].name.span, "first declared here"),),
+                help="remove one of them" if same else "remove one of them: a snapshot can't hold both",
+            )
+            failed = True
+            continue
+        declared = field_type(each.type, catalog, sink)
+        failed = failed or declared is None
+        if declared is not None:
+            parts[name] = declared
+    return None if failed else FieldType(record_of(parts))

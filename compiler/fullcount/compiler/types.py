@@ -6,6 +6,7 @@ Whether a value may be absent (`T?`) is not part of the type but stands beside i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 
 from fullcount.dsl.dataclass import dataclass, field
@@ -56,7 +57,29 @@ class MapOf:
         return f"map<{self.value}>"
 
 
-Type = Scalar | ListOf | MapOf
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a record. It has a value, or is absent where its type says so; nothing else can be known of it."""
+
+    name: str
+    type: FieldType
+
+
+@dataclass(frozen=True, slots=True)
+class RecordOf:
+    """`record { port: int, cidr: text? }`. The order of parts means nothing, so they are kept by name."""
+
+    parts: tuple[Part, ...]
+
+    def part(self, name: str) -> FieldType | None:
+        """Return the type of a part, or None if there is none of that name."""
+        return next((part.type for part in self.parts if part.name == name), None)
+
+    def __str__(self) -> str:
+        return f"record {{ {', '.join(f'{part.name}: {part.type}' for part in self.parts)} }}"
+
+
+Type = Scalar | ListOf | MapOf | RecordOf
 
 TEXT = Scalar(Kind.TEXT)
 INT = Scalar(Kind.INT)
@@ -103,3 +126,24 @@ class FieldType:
 
     def __str__(self) -> str:
         return f"{self.type}{'?' if self.optional else ''}"
+
+
+def record_of(parts: Mapping[str, FieldType]) -> RecordOf:
+    """Return the record with these parts."""
+    return RecordOf(tuple(Part(name, parts[name]) for name in sorted(parts)))
+
+
+def fits(said: Type, actual: Type) -> bool:
+    """Whether values of `actual` can be read as `said`: the same type, of records perhaps not every part."""
+    match said, actual:
+        case RecordOf(parts=parts), RecordOf():
+            return all(
+                (there := actual.part(part.name)) is not None
+                and fits(part.type.type, there.type)
+                and (part.type.optional or not there.optional)
+                for part in parts
+            )
+        case ListOf(item=a), ListOf(item=b):
+            return fits(a, b)
+        case _:
+            return said == actual

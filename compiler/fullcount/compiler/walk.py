@@ -52,7 +52,7 @@ def conjunction(*parts: ir.Expr) -> ir.Expr:
 def with_parts(expr: ir.Expr, change: Callable[[ir.Expr], ir.Expr]) -> ir.Expr:
     """Return the node with `change` applied to each of its direct sub-expressions."""
     match expr:
-        case ir.Const() | ir.ListConst() | ir.Param() | ir.Now() | ir.Field() | ir.Item():
+        case ir.Const() | ir.ListConst() | ir.Param() | ir.Now() | ir.Unknown() | ir.Field() | ir.Item():
             return expr
         case ir.MapGet():
             return replace(expr, target=change(expr.target), key=change(expr.key))

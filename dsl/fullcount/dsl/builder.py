@@ -246,6 +246,10 @@ class Builder:
             self._at.span(node),
             head,
             keeps=tuple(self._holding.keep(child) for child in subtrees(node, "keep")),
+            doubts=tuple(
+                tree.DoubtDecl(self._expressions.expression(child.children[2]), self._at.span(child))
+                for child in subtrees(node, "undecided_when")
+            ),
             picks=tuple(self._holding.pick(child) for child in subtrees(node, "pick")),
             bounded=tree.BoundedDecl(self._at.span(bounded)) if bounded is not None else None,
             expects=tuple(self._holding.expect_none(child) for child in subtrees(node, "expect_none")),

@@ -236,11 +236,13 @@ class ExpressionBuilder:
     def _fallback(self, node: Node, depth: int) -> tree.Expr:
         operand = self.expression(node.children[0], depth + 1)
         last = _ungrouped(node.children[2])
-        fallback = (
-            tree.Never(self._at.span(node.children[2]))
-            if _bare_word(last) == "never"
-            else self.expression(node.children[2], depth + 1)
-        )
+        word, span = _bare_word(last), self._at.span(node.children[2])
+        if word == "never":
+            fallback: tree.Expr = tree.Never(span)
+        elif word == "unknown":
+            fallback = tree.Unknown(span)
+        else:
+            fallback = self.expression(node.children[2], depth + 1)
         return tree.Else(operand, fallback, self._at.span(node))
 
     def _index(self, node: Node, depth: int) -> tree.Expr:
@@ -257,14 +259,14 @@ class ExpressionBuilder:
             return tree.Literal("bool", word == "true", span)
         if word == "now":
             return tree.Now(span)
-        if word == "never":
+        if word in {"never", "unknown"}:
             self._at.report(
                 "FC024",
-                "`never` can only stand after `else`",
+                f"`{word}` can only stand after `else`",
                 span,
-                help="write `a.last_login else never`; to test for an absent value, `a.last_login is absent`",
+                help=f"write `a.last_login else {word}`; to test for an absent value, `a.last_login is absent`",
             )
-            return tree.Never(span)
+            return tree.Never(span) if word == "never" else tree.Unknown(span)
         if word == "all":
             self._at.report(
                 "FC007",

@@ -26,7 +26,7 @@ CLAUSES: Final[dict[str, tuple[str, ...]]] = {
         "test",
     ),
     "inventory": ("key", "incarnation", "fields", "scope", "deadline", "expect"),
-    "propose": ("bounded", "where", "except", "expect", "keep", "pick", "limit", "show"),
+    "propose": ("bounded", "where", "except", "undecided", "expect", "keep", "pick", "limit", "show"),
     "act": ("undo", "rate", "concurrency", "canary", "stop", "window"),
     "steps": ("rate", "concurrency", "canary", "stop", "window"),
     "test": ("now", "given", "before", "expect"),
@@ -73,6 +73,7 @@ EXAMPLES: Final[dict[str, str]] = {
     "bounded": "bounded",
     "where": "where a.last_login < now - 90d",
     "except": "except in exemptions",
+    "undecided": "undecided when s.last_used is absent",
     "keep": "keep at least 3 per a.team newest by a.created",
     "pick": "pick oldest 10 by a.created",
     "limit": "limit 50, 5%",
@@ -106,7 +107,7 @@ AGGREGATES: Final = ("count", "min", "max", "sum", "avg")
 
 #: Words that stand for a value or an operator wherever a value is read; no parameter or row may take such a name.
 RESERVED: Final = frozenset(
-    {"true", "false", "now", "never", "all", "not", "and", "or", "in", "is", "else", "null", "nil", "none"}
+    {"true", "false", "now", "never", "unknown", "all", "not", "and", "or", "in", "is", "else", "null", "nil", "none"}
 )
 
 #: Words that join or test values; where a value is read, they are a value that was forgotten.

@@ -18,7 +18,7 @@ from fullcount.dsl.slips import SLIPS
 from fullcount.dsl.suggest import closest, rename
 
 #: Clauses that hold expressions, of which an example says little.
-_FREE: Final = frozenset({"define", "where", "scope", "expect", "except", "show", "undo", "param", "act"})
+_FREE: Final = frozenset({"define", "where", "scope", "expect", "except", "undecided", "show", "undo", "param", "act"})
 
 
 def explain(at: Scene) -> tuple[Diagnostic, Blame]:

@@ -122,6 +122,13 @@ class Never:
 
 
 @dataclass(frozen=True, slots=True)
+class Unknown:
+    """`unknown`: where a value is absent, nobody knows what holds. It is only legal as the fallback of `else`."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class Reference:
     """A name or a dotted path used as a value: `idle` (parameter), `a.owner` (field), `environment` (bare field)."""
 
@@ -236,6 +243,7 @@ Expr = (
     | ListFile
     | Now
     | Never
+    | Unknown
     | Reference
     | Index
     | Unary
@@ -349,6 +357,14 @@ class ExceptDecl:
 
 
 @dataclass(frozen=True, slots=True)
+class DoubtDecl:
+    """`undecided when a.used_by_api != a.used_by_sso`: what a person has to look at before it is selected."""
+
+    condition: Expr
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class KeepDecl:
     """`keep at least 3 per a.team newest by a.created`. `order` is `newest` or `oldest`; without `per` one group."""
 
@@ -415,6 +431,7 @@ class ProposeDecl:
     picks: tuple[PickDecl, ...] = ()
     bounded: BoundedDecl | None = None
     expects: tuple[ExpectNoneDecl, ...] = ()
+    doubts: tuple[DoubtDecl, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,7 +49,23 @@ class MapLiteral:
     span: Span
 
 
-SampleValue = Expr | State | MapLiteral
+@dataclass(frozen=True, slots=True)
+class RecordLiteral:
+    """`{ port: 22, cidr: absent }`: the parts of a record."""
+
+    fields: tuple[SampleField, ...]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class SampleList:
+    """`[{ port: 22 }, { port: 80 }]`: a list of records."""
+
+    items: tuple[MapLiteral | RecordLiteral, ...]
+    span: Span
+
+
+SampleValue = Expr | State | MapLiteral | RecordLiteral | SampleList
 
 
 @dataclass(frozen=True, slots=True)

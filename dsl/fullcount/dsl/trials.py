@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 from fullcount.dsl import tree
 from fullcount.dsl.dataclass import dataclass
-from fullcount.dsl.expressions import Child, ExpressionBuilder, Node, Reporter, subtrees, token_at, tokens
+from fullcount.dsl.expressions import MAX_DEPTH, Child, ExpressionBuilder, Node, Reporter, subtrees, token_at, tokens
 from fullcount.dsl.parse_tree import Token, Tree
 from fullcount.dsl.trial_tree import (
     OUTCOMES,
@@ -38,9 +38,11 @@ from fullcount.dsl.trial_tree import (
     MapEntry,
     MapLiteral,
     More,
+    RecordLiteral,
     Removed,
     Sample,
     SampleField,
+    SampleList,
     SampleValue,
     State,
     Trial,
@@ -160,21 +162,39 @@ class TrialBuilder:
     def _sample_value(self, node: Child, depth: int = 0) -> SampleValue:
         if isinstance(node, Token):
             return self._at.literal(node)
-        if node.data == "sample_map":
-            return self._map(node, depth)
+        if node.data in {"sample_map", "sample_record"}:
+            return self._braced(node, depth)
+        if node.data == "sample_list":
+            items = tuple(self._braced(each, depth) for each in subtrees(node, "sample_map", "sample_record"))
+            return SampleList(items, self._at.span(node))
         if node.data == "reference" and len(node.children) == 1 and str(node.children[0]) in STATES:
             return State(str(node.children[0]), self._at.span(node))
         return self._expressions.expression(node)
 
-    def _map(self, node: Node, depth: int) -> MapLiteral:
-        span = self._at.span(node)
-        if depth > 0:
-            self._at.report("FC019", "a map inside of a map", span, help="maps hold plain values and lists of them")
+    def _map_value(self, node: Child, depth: int) -> SampleValue:
+        if not isinstance(node, Token) and node.data in {"sample_map", "sample_record", "sample_list"}:
+            span, what = self._at.span(node), "map" if node.data == "sample_map" else "record"
+            self._at.report("FC019", f"a {what} inside of a map", span, help="maps hold plain values and lists of them")
             return MapLiteral((), span)
+        return self._sample_value(node, depth)
+
+    def _braced(self, node: Node, depth: int) -> MapLiteral | RecordLiteral:
+        span = self._at.span(node)
+        if depth >= MAX_DEPTH:
+            self._at.report("FC019", f"this value has more than {MAX_DEPTH} levels", span, help="use fewer levels")
+            return MapLiteral((), span)
+        if node.data == "sample_record":
+            fields = tuple(
+                SampleField(
+                    self._name(child, 0), self._sample_value(child.children[-1], depth + 1), self._at.span(child)
+                )
+                for child in subtrees(node, "sample_field")
+            )
+            return RecordLiteral(fields, span)
         entries = tuple(
             MapEntry(
                 self._at.literal(tokens(child, "STRING")[0]),
-                self._sample_value(child.children[-1], depth + 1),
+                self._map_value(child.children[-1], depth + 1),
                 self._at.span(child),
             )
             for child in subtrees(node, "sample_entry")

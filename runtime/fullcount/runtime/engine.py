@@ -303,7 +303,7 @@ class Engine:
         stored = planning.stored
         if stored is None:
             would = None
-            if any(refusal.ground is Ground.EVIDENCE for refusal in refusals):
+            if not request.sample and any(refusal.ground is Ground.EVIDENCE for refusal in refusals):
                 would = prevented(
                     request.workflow, request.proposal, list(envelopes.values()), self.snapshots, planning.bindings
                 )

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from typing import Any, Final
 
-from fullcount.compiler.types import Kind, ListOf, MapOf, Scalar, Type
+from fullcount.compiler.types import Kind, ListOf, MapOf, RecordOf, Scalar, Type
 from fullcount.compiler.values import Cell, FieldState
 from fullcount.runtime.plan.cells import decimal_text
 from fullcount.runtime.text import escaped
@@ -116,6 +116,9 @@ def value(known: Any, of: Type) -> str:
         case MapOf(value=inner) if isinstance(known, Mapping):
             parts = [f"{name}={value(part, inner)}" for name, part in sorted(known.items())]
             return ", ".join(parts) if len(parts) > 0 else "(empty map)"
+        case RecordOf(parts=parts_of) if isinstance(known, Mapping):
+            said = [f"{p.name}={value(known[p.name], p.type.type)}" for p in parts_of if p.name in known]
+            return f"{{{', '.join(said)}}}"
         case Scalar(kind=kind):
             return _scalar(known, kind)
         case _:

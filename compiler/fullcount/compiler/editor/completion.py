@@ -69,7 +69,7 @@ _VALUE: Final = frozenset({"NUMBER", "STRING"})
 #: Words behind which an inventory is named, and those behind which a proposal is, at the start of a clause.
 _BEFORE_INVENTORIES: Final = frozenset({"verify", "given", "defaults", "change", "recreate", "remove", "add"})
 _BEFORE_PROPOSALS: Final = frozenset({"approve", "act"})
-_CONSTANTS: Final = ("now", "never", "true", "false")
+_CONSTANTS: Final = ("now", "never", "unknown", "true", "false")
 _CONTAINERS: Final = ("list", "map", "record")
 
 

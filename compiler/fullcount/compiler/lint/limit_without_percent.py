@@ -19,6 +19,8 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
         limit = decl.limit
         if decl.name.text not in acted_on or limit is None or limit.percent is not None:
             continue
+        if decl.bounded is not None:
+            continue  # a part of what was not counted is no cap (FC324)
         if limit.count is not None and limit.count >= MANY:
             yield finding(
                 "FC560",

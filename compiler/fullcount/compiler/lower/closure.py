@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 from fullcount.compiler import ir
-from fullcount.compiler.functions import TRIM_CHARACTERS
+from fullcount.compiler.functions import MICROSECONDS_OF_A_DAY, TRIM_CHARACTERS
 from fullcount.compiler.lower import (
     casing,
     facts,
@@ -122,6 +122,9 @@ _FUNCTIONS: dict[str, FunctionOf] = {
     "semver_compare": versions.compare,
     "intersects": lambda some, others: not set(some).isdisjoint(others),
     "subset": lambda part, whole: set(part) <= set(whole),
+    "keys": lambda entries: tuple(sorted(entries)),
+    "text": str,
+    "utc_date": lambda instant: instant // MICROSECONDS_OF_A_DAY,
 }
 
 
@@ -168,7 +171,7 @@ class _Compiler:
     def _truth_of_value(self, expr: ir.Expr) -> TruthOf:
         if expr.type != BOOL:
             raise ValueError(f"an expression of type {expr.type} is not a test")
-        value = self._value(expr)
+        value = self.value(expr)
 
         def test(env: Env, world: World) -> Truth:
             found = value(env, world)
@@ -257,6 +260,8 @@ class _Compiler:
     # ---- values
 
     def value(self, expr: ir.Expr) -> ValueOf:
+        if isinstance(expr, ir.Unknown):
+            return lambda env, world: UNKNOWN
         compiled = self._value(expr)
         if facts.is_constant(expr):
             found = compiled({}, NOWHERE)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fullcount.compiler import ir
-from fullcount.compiler.functions import TRIM_CHARACTERS
+from fullcount.compiler.functions import MICROSECONDS_OF_A_DAY, TRIM_CHARACTERS
 from fullcount.compiler.lower import (
     closure,
     facts,
@@ -24,7 +24,7 @@ from fullcount.compiler.lower import (
     versions,
 )
 from fullcount.compiler.lower.sql_frame import NEVER, Frame, Known, Range, Statement
-from fullcount.compiler.types import BOOL, Type
+from fullcount.compiler.types import BOOL, RecordOf, Type
 from fullcount.compiler.values import STATE_ORDER, FieldState
 
 _COMPARE = {"==": "=", "!=": "<>", "<": "<", "<=": "<=", ">": ">", ">=": ">="}
@@ -41,6 +41,10 @@ _FUNCTIONS = {
     "length": "length({})",
     "intersects": "list_has_any({}, {})",
     "subset": "list_has_all({1}, {0})",
+    "keys": "list_sort(map_keys({}))",
+    "text": "CAST({} AS VARCHAR)",
+    # `//` rounds towards zero, and a day before 1970 must not be counted as the one after it
+    "utc_date": f"({{0}} // {MICROSECONDS_OF_A_DAY} - CAST({{0}} % {MICROSECONDS_OF_A_DAY} < 0 AS BIGINT))",
 }
 
 
@@ -191,6 +195,10 @@ class Lowering:
         return Known(sql_text.literal(cell.value, expr.type))
 
     def _map_get(self, target: ir.Expr, key: ir.Expr, type_: Type) -> Known:
+        if isinstance(target.type, RecordOf):
+            record, part = self.known(target), sql_text.extracted(self.known(target).value, closure.literal_text(key))
+            none = f"({record.value} IS NOT NULL AND {part} IS NULL)"
+            return Known(part, none if record.absent == NEVER else f"({record.absent} OR {none})")
         held, name = self.known(target), self.known(key).value
         value = f"{held.value}[{name}]"
         if not facts.is_constant(target):

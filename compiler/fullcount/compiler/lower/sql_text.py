@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from fullcount.compiler.types import Kind, ListOf, MapOf, Scalar, Type
+from fullcount.compiler.types import Kind, ListOf, MapOf, RecordOf, Scalar, Type
 from fullcount.compiler.values import DECIMAL_PRECISION, DECIMAL_SCALE, INT_MAX, INT_MIN, STATE_SUFFIX, Value
 
 _SCALAR_TYPES = {
@@ -34,6 +34,8 @@ def sql_type(of_type: Type) -> str:
             return f"{sql_type(item)}[]"
         case MapOf(value=value):
             return f"MAP(VARCHAR, {sql_type(value)})"
+        case RecordOf(parts=parts):
+            return f"STRUCT({', '.join(f'{identifier(part.name)} {sql_type(part.type.type)}' for part in parts)})"
 
 
 def null(of_type: Type) -> str:
@@ -109,8 +111,19 @@ def _canonical(sql: str, of_type: Type, depth: int) -> str:
             return f"CAST({sql} - DATE '1970-01-01' AS BIGINT)"
         case ListOf(item=item) if _stored_otherwise(item):
             return f"list_transform({sql}, lambda e{depth}: {_canonical(f'e{depth}', item, depth + 1)})"
+        case RecordOf(parts=parts) if _stored_otherwise(of_type):
+            made = ", ".join(
+                f"{identifier(part.name)} := {_canonical(extracted(sql, part.name), part.type.type, depth)}"
+                for part in parts
+            )
+            return f"CASE WHEN {sql} IS NOT NULL THEN struct_pack({made}) END"
         case _:
             return sql
+
+
+def extracted(sql: str, part: str) -> str:
+    """Return a part of a record; NULL where the part, or the record, has no value."""
+    return f"struct_extract({sql}, {text(part)})"
 
 
 def _stored_otherwise(of_type: Type) -> bool:
@@ -121,6 +134,8 @@ def _stored_otherwise(of_type: Type) -> bool:
             return _stored_otherwise(item)
         case MapOf():
             return False
+        case RecordOf(parts=parts):
+            return any(_stored_otherwise(part.type.type) for part in parts)
 
 
 def _check(value: str) -> None:

@@ -14,13 +14,13 @@ from fullcount.compiler.environment import Env, Place
 from fullcount.compiler.expressions import Checker
 from fullcount.compiler.names import said_twice
 from fullcount.compiler.report import error, near
-from fullcount.compiler.types import FieldType, ListOf, MapOf, Type
+from fullcount.compiler.types import FieldType, ListOf, MapOf, RecordOf, Type
 from fullcount.compiler.values import ABSENT, Cell, FieldState, Value, present
 from fullcount.dsl import tree
 from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.diagnostics import Diagnostics
 from fullcount.dsl.source import Span
-from fullcount.dsl.trial_tree import Key, MapLiteral, Sample, SampleField, State
+from fullcount.dsl.trial_tree import Key, MapLiteral, RecordLiteral, Sample, SampleField, SampleList, SampleValue, State
 
 _STATES = {
     "absent": FieldState.ABSENT,
@@ -121,7 +121,7 @@ class Samples:
                 values = [self.value(each, item, f"item of the {what}") for each in items]
                 known = [value for value in values if value is not None]
                 return tuple(known) if len(known) == len(values) else None
-            case _, tree.ListLiteral() | tree.All() | tree.Never():
+            case _, tree.ListLiteral() | tree.All() | tree.Never() | tree.Unknown():
                 self._not_of_type(node.span, of, what)
                 return None
         fixed = _at(node, self.now)
@@ -147,14 +147,67 @@ class Samples:
 
     def _cell(self, each: SampleField, inventory: program.Inventory) -> Cell | None:
         name, declared = each.name.text, inventory.fields[each.name.text]
-        match each.value:
-            case State(word=word, span=span):
-                return self._state(word, span, name, declared, inventory)
-            case MapLiteral() as written:
-                value = self._map(written, declared, name)
-            case written:
-                value = self.value(written, declared.type, f"field `{name}`")
+        if isinstance(each.value, State):
+            return self._state(each.value.word, each.value.span, name, declared, inventory)
+        value = self._whole(each.value, declared.type, f"field `{name}`")
         return None if value is None else present(value)
+
+    def _whole(self, written: SampleValue, of: Type, what: str) -> Value | None:
+        """Return a value with all that it holds, or None with a finding."""
+        match of, written:
+            case RecordOf(), RecordLiteral(fields=fields):
+                return self._record(fields, of, what, written.span)
+            case RecordOf(), MapLiteral(entries=()):
+                return self._record((), of, what, written.span)
+            case ListOf(item=item), SampleList(items=items):
+                values = [self._whole(each, item, f"item of the {what}") for each in items]
+                known = [value for value in values if value is not None]
+                return tuple(known) if len(known) == len(values) else None
+            case ListOf(), tree.ListLiteral(items=()):
+                return ()
+            case MapOf(), MapLiteral():
+                return self._map(written, of)
+            case _, State() | MapLiteral() | RecordLiteral() | SampleList():
+                self._not_of_type(written.span, of, what)
+                return None
+            case _, expr:
+                return self.value(expr, of, what)
+
+    def _record(self, fields: tuple[SampleField, ...], of: RecordOf, what: str, span: Span) -> Value | None:
+        """Return a record. A part with `?` that is left out is absent: of a part nothing else can be known."""
+        found: dict[str, Value] = {}
+        first: dict[str, tree.Name] = {}
+        failed = False
+        for each in fields:
+            name, declared = each.name, of.part(each.name.text)
+            if first.setdefault(name.text, name) is not name:
+                said_twice("part", name, first[name.text], self.sink)
+                failed = True
+            elif declared is None:
+                error(
+                    self.sink,
+                    "FC110",
+                    f"`{name.text}` is not among the parts of the {what}",
+                    name.span,
+                    **near(name.text, name.span, [part.name for part in of.parts], "parts"),
+                )
+                failed = True
+            elif not (isinstance(each.value, State) and each.value.word == "absent" and declared.optional):
+                value = self._whole(each.value, declared.type, f"part `{name.text}`")
+                failed = failed or value is None
+                if value is not None:
+                    found[name.text] = value
+        unsaid = [f"`{part.name}`" for part in of.parts if not part.type.optional and part.name not in first]
+        if len(unsaid) > 0:
+            error(
+                self.sink,
+                "FC172",
+                f"this record does not say {', '.join(unsaid)}",
+                span,
+                help="say it; only a part with `?` can be left out, which is then absent",
+            )
+            failed = True
+        return None if failed else found
 
     def _state(
         self, word: str, span: Span, name: str, declared: FieldType, inventory: program.Inventory
@@ -180,10 +233,7 @@ class Samples:
             return None
         return ABSENT if state is FieldState.ABSENT else Cell(state, None)
 
-    def _map(self, written: MapLiteral, declared: FieldType, name: str) -> Value | None:
-        if not isinstance(declared.type, MapOf):
-            self._not_of_type(written.span, declared.type, f"field `{name}`", "this is a map")
-            return None
+    def _map(self, written: MapLiteral, of: MapOf) -> Value | None:
         found: dict[str, Value] = {}
         failed = False
         for entry in written.entries:
@@ -192,11 +242,7 @@ class Samples:
                 said_twice("key", tree.Name(key, entry.key.span), tree.Name(key, written.span), self.sink)
                 failed = True
                 continue
-            if isinstance(entry.value, State | MapLiteral):
-                self._not_of_type(entry.value.span, declared.type.value, f"value under `{key}`")
-                failed = True
-                continue
-            value = self.value(entry.value, declared.type.value, f"value under `{key}`")
+            value = self._whole(entry.value, of.value, f"value under `{key}`")
             failed = failed or value is None
             if value is not None:
                 found[key] = value

@@ -19,11 +19,15 @@ from fullcount.dsl.fmt.words import space, spelled
 from fullcount.dsl.parse_tree import Token
 
 #: Rules whose braces hold entries with commas between them, and not clauses.
-BRACED_LISTS: Final = frozenset({"fields", "record", "record_fields", "verify", "approve", "sample", "sample_map"})
+BRACED_LISTS: Final = frozenset(
+    {"fields", "record", "record_fields", "verify", "approve", "sample", "sample_map", "sample_record"}
+)
 #: Of these, the ones that fill lines like a text; the others have one entry on each line once they break.
-FILLED: Final = frozenset({"fields", "record", "record_fields", "sample", "sample_map"})
+FILLED: Final = frozenset({"fields", "record", "record_fields", "sample", "sample_map", "sample_record"})
 #: Rules that may have a comma after the last entry.
-LAST_COMMA: Final = frozenset({"key", "call", "operation", "list", "define", "samples", "keys"}) | BRACED_LISTS
+LAST_COMMA: Final = (
+    frozenset({"key", "call", "operation", "list", "define", "samples", "sample_list", "keys"}) | BRACED_LISTS
+)
 #: Rules that list values without brackets.
 OPEN_LISTS: Final = frozenset({"show", "limit"})
 #: Rules that are an operator between operands, repeated.

@@ -14,7 +14,7 @@ from enum import StrEnum
 from fullcount.compiler.program import Inventory
 from fullcount.compiler.values import Cell, FieldState, Row, Value, present
 from fullcount.runtime.act.calls import Calls
-from fullcount.runtime.act.recheck import Planned, fields_to_read
+from fullcount.runtime.act.recheck import Planned, as_asked, fields_to_read
 from fullcount.runtime.connectors.base import Existence, SourceError, SourceReader
 from fullcount.runtime.store.views import LedgerEntry
 
@@ -66,7 +66,7 @@ async def aftermath(
             pass
     if deleted:
         return Aftermath(Aftereffect.AS_LEFT)
-    live = {name: reading.cells.get(name, _NOT_GIVEN) for name in wanted}
+    live = as_asked({name: reading.cells.get(name, _NOT_GIVEN) for name in wanted}, base)
     return _compared(base, before, written, live, moves=1 if acted.own else 0)
 
 

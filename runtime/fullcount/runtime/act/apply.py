@@ -302,7 +302,9 @@ def _surroundings(context: ApplyContext, proposal: Proposal) -> Surroundings:
         if name not in read:
             continue
         resource = the_resource(context, workflow.inventories[name])
-        types = {n: resource.fields[n].type for n in fields_to_read(workflow.inventories[name]) if n in read[name]}
+        inventory = workflow.inventories[name]
+        declared = {**resource.fields, **inventory.fields}  # of a record, a workflow may read fewer parts
+        types = {n: declared[n].type for n in fields_to_read(inventory) if n in read[name]}
         rows = SnapshotRows(_path(context, digest), types, complete=name in complete)
         age = ages.get(name)
         limit: timedelta | None = None if age is None else age.max_age

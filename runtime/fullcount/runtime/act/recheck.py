@@ -29,6 +29,7 @@ from fullcount.compiler.values import Cell, FieldState, Row, Value, present
 from fullcount.runtime.act.floors import Floors
 from fullcount.runtime.act.live import NOTHING_KNOWN, LiveWorld, decide
 from fullcount.runtime.act.ranks import Ranks
+from fullcount.runtime.collect.canonical import as_declared
 from fullcount.runtime.collect.snapshots import SnapshotCorrupt, SnapshotMissing
 from fullcount.runtime.connectors.base import Existence, Matches, SourceError, SourceReader
 from fullcount.runtime.evidence.envelope import Incompleteness
@@ -152,7 +153,8 @@ class Rechecker:
                 return Recheck(Standing.UNDECIDED, detail=_unread(reading.reasons))
             case Existence.FOUND:
                 pass
-        return await self._judge(planned, {name: reading.cells.get(name, _NOT_GIVEN) for name in wanted})
+        live = {name: reading.cells.get(name, _NOT_GIVEN) for name in wanted}
+        return await self._judge(planned, as_asked(live, self._base))
 
     async def _judge(self, planned: Planned, live: Row) -> Recheck:
         other = self._other_object(planned, live)
@@ -218,6 +220,16 @@ class Rechecker:
 _NOT_GIVEN = Cell(FieldState.NOT_REQUESTED, None)
 
 
+def as_asked(row: Row, inventory: Inventory) -> Row:
+    """Return a live row as the inventory declares it: of records only the parts that it asks for."""
+    return {
+        name: cell
+        if cell.value is None or name not in inventory.fields
+        else Cell(cell.state, as_declared(inventory.fields[name].type, cell.value))
+        for name, cell in row.items()
+    }
+
+
 class _Asked:
     """The questions put for one object: live where the source can answer in full, else from a fresh snapshot."""
 
@@ -256,7 +268,7 @@ class _Asked:
         if not matches.complete:
             codes = ", ".join(reason.code for reason in matches.reasons) or "no reason was given"
             self.unanswered[f"`{inventory.name}` could not be looked up in full by `{name}`: {codes}"] = None
-        rows = [{given: row.get(given, _NOT_GIVEN) for given in wanted} for row in matches.rows]
+        rows = [as_asked({given: row.get(given, _NOT_GIVEN) for given in wanted}, inventory) for row in matches.rows]
         return Related(rows, matches.complete)
 
     async def _from_snapshot(self, inventory: Inventory, equal: Equal) -> Related:

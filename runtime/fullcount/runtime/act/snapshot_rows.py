@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from fullcount.compiler.lower.world import Equal, Related
-from fullcount.compiler.types import Kind, MapOf, Scalar, Type
+from fullcount.compiler.types import Kind, ListOf, MapOf, RecordOf, Scalar, Type
 from fullcount.compiler.values import STATE_ORDER, STATE_SUFFIX, Cell, FieldState
 from fullcount.runtime.collect.canonical import canonical
 from fullcount.runtime.collect.coerce import arrow_type
@@ -80,4 +80,12 @@ def _canonical_column(values: Any, of: Type) -> list[Any]:
 
 
 def _natural(raw: Any, of: Type) -> Any:
-    return dict(raw) if isinstance(of, MapOf) else raw
+    match of:
+        case MapOf():
+            return dict(raw)
+        case ListOf(item=RecordOf() as item):
+            return [_natural(part, item) for part in raw]
+        case RecordOf(parts=parts):
+            return {p.name: _natural(raw[p.name], p.type.type) for p in parts if raw[p.name] is not None}
+        case _:
+            return raw

@@ -5,7 +5,8 @@ Nothing is converted: `True` is not 1, `"1"` is not 1, 1 is not 1.0, a time with
 Accepted, exactly these Python types: text `str`; int and size `int` (64 bits; a size is never negative); decimal
 `Decimal` (finite, exact in 38 digits of which 9 after the point); bool `bool`; timestamp `datetime` with an offset or
 ISO 8601 text with an offset; date `date` or ISO 8601 text; duration `timedelta`; list `list` or `tuple`; map `dict`
-with text keys. There is no `None` inside a list or a map.
+with text keys. There is no `None` inside a list or a map. Record: `dict`; what it holds besides the declared parts is
+left out, a part without a value (no key, or `None`) is absent, and one that may not be absent makes the record refused.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from fullcount.compiler.types import Kind, ListOf, MapOf, Scalar, Type
+from fullcount.compiler.types import Kind, ListOf, MapOf, RecordOf, Scalar, Type
 from fullcount.compiler.values import DECIMAL_PRECISION, DECIMAL_SCALE, INT_MAX, INT_MIN, Value
 
 INSTANT = pa.timestamp("us", "UTC")
@@ -58,6 +59,36 @@ def canonical(type_: Type, raw: object) -> Value:
                 msg = "a map has a key that is not text"
                 raise RefusedValueError(msg)
             return {_text(key): canonical(value_type, raw[key]) for key in sorted(raw)}
+        case RecordOf():
+            return _record(type_, raw)
+
+
+def _record(of: RecordOf, raw: object) -> dict[str, Value]:
+    if type(raw) is not dict:
+        raise _refused("a record", raw)
+    found: dict[str, Value] = {}
+    for part in of.parts:
+        held = raw.get(part.name)
+        if held is not None:
+            found[part.name] = canonical(part.type.type, held)
+        elif not part.type.optional:
+            msg = f"expected `{part.name}` in a record, found no value (declare it `{part.type}?` if it may have none)"
+            raise RefusedValueError(msg)
+    return found
+
+
+def as_declared(of: Type, value: Any) -> Any:
+    """Return a canonical value without the parts of its records that are not declared.
+
+    A source may give more parts of a record than a workflow asks for.
+    """
+    match of:
+        case ListOf(item=RecordOf() as item):
+            return tuple(as_declared(item, part) for part in value)
+        case RecordOf(parts=parts):
+            return {part.name: as_declared(part.type.type, value[part.name]) for part in parts if part.name in value}
+        case _:
+            return value
 
 
 def _refused(expected: object, raw: object) -> RefusedValueError:

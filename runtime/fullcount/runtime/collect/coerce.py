@@ -18,7 +18,7 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 import pyarrow.compute
 
-from fullcount.compiler.types import FieldType, Kind, ListOf, MapOf, Scalar, Type
+from fullcount.compiler.types import FieldType, Kind, ListOf, MapOf, RecordOf, Scalar, Type
 from fullcount.compiler.values import (
     DECIMAL_PRECISION,
     DECIMAL_SCALE,
@@ -81,6 +81,8 @@ def arrow_type(type_: Type) -> pa.DataType:
             return pa.list_(arrow_type(item))
         case MapOf(value=value):
             return pa.map_(pa.string(), arrow_type(value))
+        case RecordOf(parts=parts):
+            return pa.struct([pa.field(part.name, arrow_type(part.type.type)) for part in parts])
 
 
 def arrow_schema(fields: Mapping[str, FieldType]) -> pa.Schema:
@@ -186,6 +188,8 @@ def _for_arrow(type_: Type, value: Any) -> Any:
             return [_for_arrow(item, part) for part in value]
         case MapOf(value=inner):
             return [(key, _for_arrow(inner, part)) for key, part in value.items()]
+        case RecordOf(parts=parts):
+            return {part.name: _for_arrow(part.type.type, value[part.name]) for part in parts if part.name in value}
 
 
 # --- the column path: only what Arrow provably does not bend ---------------------------------------------------------
@@ -224,6 +228,8 @@ def _usual(type_: Type, values: Sequence[Any]) -> Array:
             flat = [part[key] for part, names in zip(maps, keys, strict=True) for key in names]
             names = pa.array(list(chain.from_iterable(keys)), type=pa.string())
             return _MAPS.from_arrays(_offsets(values), names, _whole(inner, flat))
+        case RecordOf():
+            raise _NotUsualError
         case Scalar(kind=kind):
             if found <= {_NATURAL[kind]}:
                 return _usual_scalars(kind, values)

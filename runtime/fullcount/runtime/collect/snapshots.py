@@ -18,7 +18,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from fullcount.compiler.types import FieldType, ListOf, MapOf
+from fullcount.compiler.types import FieldType, Scalar
 from fullcount.runtime.collect.writer import SnapshotWriter
 from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.exit_codes import Exit
@@ -98,7 +98,7 @@ class SnapshotStore:
         Raises `ValueError` for a key field that has no order.
         """
         for name in key:
-            if isinstance(fields[name].type, ListOf | MapOf):
+            if not isinstance(fields[name].type, Scalar):
                 msg = f"`{name}` is a {fields[name].type} and can't be part of a key"
                 raise ValueError(msg)
         folder, in_use = self._claimed()

@@ -75,18 +75,21 @@ class DeclaredResource(_Declared):
     version: _Word | None = None
     lookup: list[_Word] = []
     counted: bool = False
+    partitions: list[_Word] = []
+    """The fields by which the source is split: `across` names the parts."""
     operations: dict[_Word, DeclaredOperation] = {}
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
         named = [*(("key", name) for name in self.key), *(("lookup", name) for name in self.lookup)]
+        named += [("partitions", name) for name in self.partitions]
         named += [(role, name) for role in ("incarnation", "version") if (name := getattr(self, role)) is not None]
         for role, name in named:
             if name not in self.fields:
                 msg = f"`{role}` names `{name}`, which `fields` does not have"
                 raise SettingError(msg, help=did_you_mean(name, self.fields))
             field = self.fields[name]
-            if role in {"key", "incarnation"} and (field.optional or not can_identify(field)):
+            if role in {"key", "incarnation", "partitions"} and (field.optional or not can_identify(field)):
                 msg = f"`{name}` is `{field}`, and a {role} must be one value that is always there"
                 raise SettingError(msg)
         if len(set(self.key)) != len(self.key):
@@ -174,6 +177,7 @@ def _resource(source: str, name: str, declared: DeclaredResource) -> Resource:
         lookup_fields=frozenset(declared.lookup),
         operations={each: _operation(each, operation) for each, operation in declared.operations.items()},
         counted=declared.counted,
+        partitions={name: declared.fields[name] for name in declared.partitions},
     )
 
 

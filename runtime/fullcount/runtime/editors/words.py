@@ -14,7 +14,7 @@ CLAUSE_WORDS: Final = tuple(
 )
 """`now` is among them, which a test sets in a clause, and among the constants: whoever colours asks for these first."""
 OPERATOR_WORDS: Final = tuple(sorted(keywords.OPERATORS))
-CONSTANTS: Final = ("false", "never", "now", "true")
+CONSTANTS: Final = ("false", "never", "now", "true", "unknown")
 TYPES: Final = (*SCALARS, "list", "map", "record")
 FUNCTION_NAMES: Final = tuple(FUNCTIONS)
 

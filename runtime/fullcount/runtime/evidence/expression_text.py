@@ -11,7 +11,7 @@ from typing import assert_never
 
 from fullcount.compiler import ir
 from fullcount.compiler.edges import duration_text
-from fullcount.compiler.types import Kind, Scalar, Type
+from fullcount.compiler.types import Kind, RecordOf, Scalar, Type
 from fullcount.compiler.values import Value
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -51,7 +51,19 @@ def _text(expr: ir.Expr) -> tuple[str, int]:
             return _atom(expr), _ATOM
 
 
-_Atom = ir.Const | ir.ListConst | ir.Param | ir.Now | ir.Field | ir.Item | ir.MapGet | ir.Else | ir.Call | ir.Aggregate
+_Atom = (
+    ir.Const
+    | ir.ListConst
+    | ir.Param
+    | ir.Now
+    | ir.Unknown
+    | ir.Field
+    | ir.Item
+    | ir.MapGet
+    | ir.Else
+    | ir.Call
+    | ir.Aggregate
+)
 
 
 def _atom(expr: _Atom) -> str:
@@ -67,11 +79,15 @@ def _atom(expr: _Atom) -> str:
             return name
         case ir.Now():
             return "now"
+        case ir.Unknown():
+            return "unknown"
         case ir.Field(row=row, name=name):
             return name if row == ir.SELF else f"{row}.{name}"
         case ir.Item(name=name):
             return name
         case ir.MapGet(target=target, key=key):
+            if isinstance(target.type, RecordOf) and isinstance(key, ir.Const):
+                return f"{_within(target, _ATOM)}.{key.value}"
             return f"{_within(target, _ATOM)}[{expression_text(key)}]"
         case ir.Else(operand=operand, fallback=fallback):
             return f"({_within(operand, _SUM)} else {_within(fallback, _SUM)})"

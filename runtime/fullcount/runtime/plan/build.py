@@ -128,7 +128,7 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
         )
         floors, picks = evaluation.floors(), evaluation.picks()
         selected = counts.candidates if graduated is None else graduated.selected
-        near = sensitivity(evaluation, proposal, bindings, selected)
+        near = () if inputs.sample else sensitivity(evaluation, proposal, bindings, selected)
         patterns = count_patterns(connection, workflow, proposal, relations, bindings)
         unused = evaluation.unused()
         notes = (*inputs.notes, *_recreation(inputs), *exempt.notes, *unused_notes(unused))

@@ -13,7 +13,7 @@ from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
-from fullcount.compiler.types import Kind, ListOf, MapOf, Scalar, Type
+from fullcount.compiler.types import Kind, ListOf, MapOf, RecordOf, Scalar, Type
 from fullcount.compiler.values import Cell, FieldState, Value
 from fullcount.runtime.plan.document import CellDoc
 
@@ -88,6 +88,8 @@ def to_json(value: Value, of: Type) -> Any:
             return [to_json(part, item) for part in value]
         case MapOf(value=inner), Mapping():
             return {key: to_json(part, inner) for key, part in value.items()}
+        case RecordOf(parts=parts), Mapping():
+            return {part.name: to_json(value[part.name], part.type.type) for part in parts if part.name in value}
         case Scalar(kind=Kind.BOOL), bool():
             return value
         case Scalar(kind=Kind.TEXT), str():
@@ -122,6 +124,8 @@ def from_json(raw: Any, of: Type) -> Value:
             return tuple(from_json(part, item) for part in raw)
         case MapOf(value=inner), dict():
             return {key: from_json(part, inner) for key, part in raw.items()}
+        case RecordOf(), dict():
+            return {name: from_json(part, _part(of, name, raw)) for name, part in raw.items()}
         case Scalar(kind=Kind.BOOL), bool():
             return raw
         case Scalar(kind=Kind.INT | Kind.SIZE), int() if not isinstance(raw, bool):
@@ -129,6 +133,13 @@ def from_json(raw: Any, of: Type) -> Value:
         case Scalar(kind=kind), str():
             return _written(raw, kind, of)
     raise NotOfTypeError(of, raw)
+
+
+def _part(of: RecordOf, name: str, raw: object) -> Type:
+    declared = of.part(name)
+    if declared is None:
+        raise NotOfTypeError(of, raw)
+    return declared.type
 
 
 def _written(raw: str, kind: Kind, of: Type) -> Value:

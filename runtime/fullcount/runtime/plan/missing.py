@@ -83,6 +83,13 @@ class Explainer:
         said = False
         for node in facts.walk(leaf):
             match node:
+                case ir.Unknown(said=clause) if clause != "":
+                    said = True
+                    yield clause
+                case ir.Else(operand=ir.Field(row=owner, name=name), fallback=ir.Unknown()) if owner == row:
+                    if cells[name].state is FieldState.ABSENT:
+                        said = True
+                        yield f"{name}: absent, which the rule calls unknown"
                 case ir.Field(row=owner, name=name) if owner == row and cells[name].state not in _KNOWN:
                     said = True
                     yield f"{name}: {_words(cells[name].state)}"

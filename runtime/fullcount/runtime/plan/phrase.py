@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from fullcount.compiler import ir
 from fullcount.compiler.program import OperationCall
-from fullcount.compiler.types import Kind, Scalar, Type
+from fullcount.compiler.types import Kind, RecordOf, Scalar, Type
 from fullcount.compiler.values import Value
 from fullcount.runtime.plan.cells import to_json
 
@@ -53,12 +53,12 @@ def _write(expr: ir.Expr) -> tuple[str, int]:
             return f"[{', '.join(constant(item.value, item.type) for item in items)}]", _ATOM
         case ir.Param(name=name) | ir.Item(name=name):
             return name, _ATOM
-        case ir.Now():
-            return "now", _ATOM
+        case ir.Now() | ir.Unknown():
+            return ("now" if isinstance(expr, ir.Now) else "unknown"), _ATOM
         case ir.Field(row=row, name=name):
             return (name if row == ir.SELF else f"{row}.{name}"), _ATOM
-        case ir.MapGet(target=target, key=key):
-            return f"{_inside(target, _ATOM)}[{phrase(key)}]", _ATOM
+        case ir.MapGet():
+            return _part(expr), _ATOM
         case ir.Call(function=function, arguments=arguments):
             return f"{function}({', '.join(map(phrase, arguments))})", _ATOM
         case ir.Else(operand=operand, fallback=fallback):
@@ -74,6 +74,13 @@ def _write(expr: ir.Expr) -> tuple[str, int]:
             return f"{_inside(operand, _SUM)} is {state}", _TEST
         case _:
             return _write_logic(expr)
+
+
+def _part(expr: ir.MapGet) -> str:
+    whole = _inside(expr.target, _ATOM)
+    if isinstance(expr.target.type, RecordOf) and isinstance(expr.key, ir.Const):
+        return f"{whole}.{expr.key.value}"
+    return f"{whole}[{phrase(expr.key)}]"
 
 
 def _write_logic(expr: ir.Expr) -> tuple[str, int]:

@@ -20,7 +20,7 @@ import duckdb
 from fullcount.compiler import program
 from fullcount.compiler.lower import sql_text
 from fullcount.compiler.lower.sql_frame import Relation
-from fullcount.compiler.types import BOOL, DATE, DECIMAL, INT, TEXT, TIMESTAMP, FieldType, ListOf, MapOf, Type
+from fullcount.compiler.types import BOOL, DATE, DECIMAL, INT, TEXT, TIMESTAMP, FieldType, ListOf, MapOf, RecordOf, Type
 from fullcount.compiler.values import STATE_ORDER, Cell, FieldState, Value
 from fullcount.runtime.plan.errors import PlanError
 
@@ -150,6 +150,10 @@ def canonical(value: Any, of: Type) -> Value:
             return tuple(canonical(part, item) for part in value)
         case MapOf(value=inner):
             return {key: canonical(part, inner) for key, part in value.items()}
+        case RecordOf(parts=parts):
+            return {
+                part.name: canonical(value[part.name], part.type.type) for part in parts if value[part.name] is not None
+            }
         case _:
             known: Value = value
             return known

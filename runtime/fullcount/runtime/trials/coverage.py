@@ -183,7 +183,7 @@ def atoms(expr: ir.Expr) -> Iterator[ir.Expr]:
                 yield from atoms(item)
         case ir.Not(operand=operand):
             yield from atoms(operand)
-        case ir.Const():
+        case ir.Const() | ir.Unknown():
             return
         case _:
             yield expr

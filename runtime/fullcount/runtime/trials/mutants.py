@@ -84,6 +84,11 @@ def _of_proposal(proposal: tree.ProposeDecl) -> Iterator[tuple[str, Span, tree.P
             for what, span, condition in expressions(exemption.condition):
                 changed = _put(proposal.excepts, number, replace(exemption, condition=condition))
                 yield what, span, replace(proposal, excepts=changed)
+    for number, doubt in enumerate(proposal.doubts):
+        yield "doubt left out", doubt.span, replace(proposal, doubts=_without(proposal.doubts, number))
+        for what, span, condition in expressions(doubt.condition):
+            changed_doubts = _put(proposal.doubts, number, replace(doubt, condition=condition))
+            yield what, span, replace(proposal, doubts=changed_doubts)
     for number, keep in enumerate(proposal.keeps):
         yield "`keep` left out", keep.span, replace(proposal, keeps=_without(proposal.keeps, number))
         other = "oldest" if keep.order == "newest" else "newest"

@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 
 from fullcount.compiler.catalog import Catalog, Effect, Resource, Visibility
-from fullcount.compiler.types import Kind, ListOf, MapOf, Scalar, Type
+from fullcount.compiler.types import Kind, ListOf, MapOf, RecordOf, Scalar, Type
 from fullcount.compiler.values import Cell, FieldState, Value, present
 from fullcount.runtime.connectors.base import (
     ActCall,
@@ -186,6 +186,8 @@ def natural(of: Type, value: Any) -> Any:
             return [natural(item, part) for part in value]
         case MapOf(value=inner):
             return {key: natural(inner, part) for key, part in value.items()}
+        case RecordOf(parts=parts):
+            return {part.name: natural(part.type.type, value[part.name]) for part in parts if part.name in value}
         case _:
             return value
 

@@ -78,9 +78,9 @@ class World:
         versioned = self._first_version(inventory)
         for row in listing.rows:
             yield {**versioned, **row}
-        made_up = [each for each in (*inventory.key, inventory.incarnation) if each is not None]
         number = 0
         for filler in listing.more:
+            made_up = _to_make_up(filler.cells, inventory)
             for _ in range(filler.count):
                 number += 1
                 identity = {each: present(_made_up(inventory.fields[each].type, number)) for each in made_up}
@@ -149,6 +149,13 @@ def _place(inventory: program.Inventory) -> Place:
 
 def _key(row: Row, inventory: program.Inventory) -> Key:
     return tuple(value for name in inventory.key if (value := row[name].value) is not None)
+
+
+def _to_make_up(said: Row, inventory: program.Inventory) -> list[str]:
+    """Return what is made up of an object: its incarnation, and of its key what the test does not say, or all of it."""
+    unsaid = [name for name in inventory.key if name not in said]
+    of_key = unsaid if len(unsaid) > 0 else list(inventory.key)
+    return list(dict.fromkeys(name for name in (*of_key, inventory.incarnation) if name is not None))
 
 
 def _made_up(of: Type, number: int) -> Value:

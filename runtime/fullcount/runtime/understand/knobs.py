@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from fullcount.compiler import ir
 from fullcount.compiler.lower.closure import compile_value
-from fullcount.compiler.types import TEXT, Type
+from fullcount.compiler.types import TEXT, RecordOf, Type
 from fullcount.compiler.values import ABSENT, Cell, FieldState, Row, Value, present
 from fullcount.runtime import format as fmt
 from fullcount.runtime.understand.edits import Edit, SetField, SetParam
@@ -134,7 +134,11 @@ def _entry(expr: ir.MapGet, env: Mapping[str, Row], bench: Bench) -> Iterator[Ha
         return whole.turn(present(others if cell.value is None else {**others, name: cell.value}))
 
     now = present(entries[name]) if name in entries else ABSENT
-    yield Handle(replace(whole, name=f'{whole.name}["{name}"]', type=expr.type, cell=now, optional=True, turn=turn))
+    said = f'{whole.name}["{name}"]'
+    if isinstance(expr.target.type, RecordOf):
+        head, _, rest = whole.name[1:].partition("`")
+        said = f"`{head}.{name}`{rest}"
+    yield Handle(replace(whole, name=said, type=expr.type, cell=now, optional=True, turn=turn))
 
 
 def _sum(expr: ir.Arith, env: Mapping[str, Row], bench: Bench) -> Iterator[Handle]:

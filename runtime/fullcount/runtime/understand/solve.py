@@ -14,7 +14,7 @@ from typing import Final
 from fullcount.compiler import ir
 from fullcount.compiler.lower import facts
 from fullcount.compiler.polarity import MIRRORED
-from fullcount.compiler.types import BOOL, DURATION, TIMESTAMP, Kind, ListOf, MapOf, Scalar, Type
+from fullcount.compiler.types import BOOL, DURATION, TIMESTAMP, Kind, ListOf, MapOf, RecordOf, Scalar, Type
 from fullcount.compiler.values import ABSENT, INT_MAX, INT_MIN, Cell, FieldState, Value, present
 from fullcount.runtime import format as fmt
 from fullcount.runtime.plan.cells import instant
@@ -149,6 +149,8 @@ def sample(of: Type) -> Value:
             return ()
         case MapOf():
             return {}
+        case RecordOf(parts=parts):
+            return {part.name: sample(part.type.type) for part in parts if not part.type.optional}
         case Scalar(kind=Kind.TEXT):
             return "?"
         case Scalar(kind=Kind.BOOL):

@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 
 from fullcount.compiler.catalog import Effect, Idempotency
 from fullcount.compiler.claims import Consistency
-from fullcount.compiler.types import FieldType, Kind, ListOf, MapOf, Scalar
+from fullcount.compiler.types import FieldType, Kind, Scalar
 from fullcount.compiler.values import FieldState
 from fullcount.runtime.connectors.field_types import FieldTypeSetting
 from fullcount.runtime.workspace.errors import SettingError, did_you_mean
@@ -205,7 +205,7 @@ class HttpResource(_Setting):
                 msg = f"`{role}` names `{name}`, which `fields` does not have"
                 raise SettingError(msg, help=did_you_mean(name, self.fields))
             field = self.fields[name].type
-            if role in {"key", "incarnation", "lookup"} and (field.optional or isinstance(field.type, ListOf | MapOf)):
+            if role in {"key", "incarnation", "lookup"} and (field.optional or not isinstance(field.type, Scalar)):
                 msg = f"`{name}` is `{field}`, and a {role} must be one value that is always there"
                 raise SettingError(msg)
         self._check_places("read", self.read, self.key)

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from fullcount.compiler.types import FieldType, Kind, ListOf, MapOf, Scalar
+from fullcount.compiler.types import FieldType, Kind, Scalar
 from fullcount.runtime.connectors.field_types import FieldTypeSetting, can_identify
 from fullcount.runtime.connectors.sql.partitions import check_partitions
 from fullcount.runtime.workspace.errors import SettingError, did_you_mean
@@ -109,6 +109,4 @@ class SqlConfig(BaseModel):
 
 def can_look_up(field: FieldType) -> bool:
     """Whether a field can be asked for by value: a plain value with one spelling in the database."""
-    if isinstance(field.type, ListOf | MapOf):
-        return False
-    return field.type.kind in {Kind.TEXT, Kind.INT, Kind.BOOL}
+    return isinstance(field.type, Scalar) and field.type.kind in {Kind.TEXT, Kind.INT, Kind.BOOL}

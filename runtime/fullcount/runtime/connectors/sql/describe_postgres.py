@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, text
 
 from fullcount.compiler.catalog import Resource
-from fullcount.compiler.types import FieldType, Kind, ListOf, MapOf
+from fullcount.compiler.types import FieldType, Kind, ListOf, MapOf, RecordOf
 from fullcount.runtime.connectors.sql.config import SqlResource
 from fullcount.runtime.connectors.sql.described import Column, Described, missing_table, require_columns
 from fullcount.runtime.connectors.sql.errors import unfit
@@ -106,7 +106,7 @@ _TYPES: dict[Kind, frozenset[str]] = {
 
 
 def _fits(declared: FieldType, column: Any) -> bool:
-    if isinstance(declared.type, MapOf):
+    if isinstance(declared.type, MapOf | RecordOf):
         return column.type in _JSON
     if isinstance(declared.type, ListOf):
         return column.type in _JSON or column.type.endswith("[]")

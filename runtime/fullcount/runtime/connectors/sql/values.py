@@ -18,7 +18,7 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from fullcount.compiler.types import FieldType, Kind, ListOf, MapOf, Scalar
+from fullcount.compiler.types import FieldType, Kind, ListOf, MapOf, RecordOf, Scalar
 from fullcount.compiler.values import Cell, FieldState, Value
 from fullcount.runtime.collect.coerce import coerce_cell
 from fullcount.runtime.connectors.sql.described import Column
@@ -69,7 +69,7 @@ class Values:
         return coerce_cell(declared, values[0], None if states is None else states[0])
 
     def _natural_column(self, name: str, declared: FieldType, values: Sequence[Any]) -> Sequence[Any]:
-        if isinstance(declared.type, ListOf | MapOf):
+        if isinstance(declared.type, ListOf | MapOf | RecordOf):
             return [_texts(value) if self._postgres else _from_json(value) for value in values]
         kind = declared.type.kind
         as_they_are = _UNCHANGED.get(kind)
@@ -116,7 +116,7 @@ class Values:
     def encode(self, declared: FieldType, column: Column, value: Value) -> Any:
         """Return a canonical value as the driver takes it. Raises `ValueError` for one that no such column can hold."""
         match declared.type:
-            case ListOf() | MapOf():
+            case ListOf() | MapOf() | RecordOf():
                 return self._container(column, value)
             case Scalar(kind=kind):
                 return self._scalar(kind, column, value)
