@@ -105,7 +105,7 @@ def holds(api, envelope, stored):
 
 
 @pytest.mark.requirement("R37", "R38", "R15")
-@examples(250)
+@examples(200)
 @given(worlds())
 def test_complete_only_with_all_that_was_there_throughout_whatever_moves_between_pages(api):
     """Objects made, removed, moved or hidden between any two requests, at any page size, of any kind of API."""
@@ -122,7 +122,7 @@ def test_complete_only_with_all_that_was_there_throughout_whatever_moves_between
 
 
 @pytest.mark.requirement("R37", "R38", "R14", "R18")
-@examples(250)
+@examples(200)
 @given(worlds(troubled=True))
 def test_complete_only_with_all_of_it_when_requests_fail_as_well(api):
     """A cursor that expired, a permission withdrawn, a shard that fails after another answered, half a body."""
@@ -136,7 +136,7 @@ def test_complete_only_with_all_of_it_when_requests_fail_as_well(api):
 
 
 @pytest.mark.requirement("R12", "R38")
-@examples(100)
+@examples(60)
 @given(worlds(), st.sampled_from(["max_pages", "max_rows"]), st.integers(0, 12))
 def test_a_limit_of_ours_is_never_the_end_of_theirs(api, limit, value):
     """However small our own limit, and whatever moves: complete with everything, or not complete."""
