@@ -4,97 +4,18 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-import pyarrow.parquet as pq
 import pytest
-from tests.support.collecting import inventory_of
+from tests.support.reading_redis import Source, codes, state
 from tests.support.redis_server import running_redis
 from tests.support.services import free_port
 
-from fullcount.compiler.lower.world import Bindings
-from fullcount.compiler.values import STATE_ORDER, STATE_SUFFIX, FieldState
-from fullcount.runtime.collect.loop import Budget, collect
-from fullcount.runtime.collect.snapshots import SnapshotStore
+from fullcount.compiler.values import FieldState
 from fullcount.runtime.connectors.base import Existence, Question, SourceError
 from fullcount.runtime.connectors.redis import CONNECTOR
-from fullcount.runtime.connectors.redis.declaration import RedisConfig
+from fullcount.runtime.connectors.redis.patterns import fits
 from fullcount.runtime.evidence.codes import Reason, WarningCode
-from fullcount.runtime.testing.tcp_front import TcpFront
 
 pytestmark = pytest.mark.service("redis")
-
-
-@pytest.fixture(scope="module")
-def process():
-    """One server for the tests of this module."""
-    with running_redis("--enable-debug-command", "local") as found:
-        yield found
-
-
-@pytest.fixture
-def server(process):
-    """An empty server."""
-    process.clear()
-    return process
-
-
-@pytest.fixture
-def front(server):
-    """The front before the server."""
-    with TcpFront("127.0.0.1", server.port) as made:
-        yield made
-
-
-class Source:
-    """A source with one resource, `keys`."""
-
-    def __init__(self, port, *, match="*", **settings):
-        given = {"host": "127.0.0.1", "port": port, "resources": {"keys": {"match": match}}, **settings}
-        self.config = RedisConfig.model_validate(given)
-        self.resource = CONNECTOR.resources("cache", self.config)["keys"]
-
-    async def collect(self, folder, reader=None):
-        """Read everything and return the envelope with the rows by their keys."""
-        own = reader is None
-        reader = await CONNECTOR.open_reader("cache", self.config) if reader is None else reader
-        try:
-            envelope = await collect(
-                reader,
-                inventory_of(self.resource),
-                self.resource,
-                bindings=Bindings({}, 0),
-                snapshots=SnapshotStore(folder),
-                budget=Budget(sleep=at_once),
-                clock=lambda: datetime.now(UTC),
-            )
-        finally:
-            if own:
-                await reader.close()
-        if envelope.snapshot_digest is None:
-            return envelope, {}
-        stored = pq.read_table(SnapshotStore(folder).path(envelope.snapshot_digest)).to_pylist()
-        return envelope, {row["key"]: row for row in stored}
-
-    async def read(self, key):
-        """Read one key live."""
-        reader = await CONNECTOR.open_reader("cache", self.config)
-        try:
-            return await reader.read(self.resource, (key,), tuple(self.resource.fields))
-        finally:
-            await reader.close()
-
-
-async def at_once(seconds):
-    """Wait for nothing."""
-
-
-def codes(envelope):
-    """Return why an answer is not complete."""
-    return [reason.code for reason in envelope.completeness.reasons]
-
-
-def state(row, field):
-    """Return what is known of a field."""
-    return STATE_ORDER[row[field + STATE_SUFFIX]]
 
 
 async def test_keys_are_complete_with_what_is_known_of_each(server, tmp_path):
@@ -171,11 +92,11 @@ class Moving:
 
 
 @pytest.mark.requirement("R2", "R15", "R36")
-async def test_scan_whose_connection_is_lost_is_over_and_is_not_carried_to_another(server, front, tmp_path):
+async def test_scan_whose_connection_is_lost_is_over_and_is_not_carried_to_another(server, redis_front, tmp_path):
     """What was read stays a part; the very cursor would go on, and nobody knows over what."""
     server.many([("SET", f"key:{n}", "x") for n in range(3000)])
-    source = Source(front.port, count=100)
-    with front.cut(after=60_000):
+    source = Source(redis_front.port, count=100)
+    with redis_front.cut(after=60_000):
         envelope, rows = await source.collect(tmp_path)
     assert codes(envelope) == [Reason.SOURCE_UNAVAILABLE]
     assert 0 < len(rows) < 3000
@@ -309,22 +230,62 @@ async def test_single_key_is_read_or_gone(server):
     server.run("SET", "a", "x", "EX", 1000)
     reading = await Source(server.port).read("a")
     assert reading.existence is Existence.FOUND
-    left = timedelta(microseconds=reading.cells["expires_at"].value) - (datetime.now(UTC) - datetime(1970, 1, 1, tzinfo=UTC))
+    left = timedelta(microseconds=reading.cells["expires_at"].value) - (
+        datetime.now(UTC) - datetime(1970, 1, 1, tzinfo=UTC)
+    )
     assert timedelta(seconds=900) < left <= timedelta(seconds=1000)
     assert (await Source(server.port).read("b")).existence is Existence.GONE
+    assert (await Source(server.port, match="s:*").read("a")).existence is Existence.GONE
+
+
+def test_key_fits_a_pattern_as_the_server_says(server):
+    """A look-up finds no key that the list leaves out, and leaves none out that it has."""
+    keys = ["s:1", "s:12", "s:", "S:1", "xs:1", "a*b", "aXb", "é", "éa", "s:\n1", "a\\b", "", "s?1", "s.1"]
+    server.many([("SET", key, "x") for key in keys])
+    for pattern in ("*", "s:*", "s:?", "s?1", "a\\*b", "a*b", "??", "?", "é*", "**", "*1", "s:**1", "a\\\\b", "s\\?1"):
+        assert sorted(key for key in keys if fits(pattern, key)) == sorted(server.run("KEYS", pattern)), pattern
+    assert fits("s:[12]", "s:1") is None
 
 
 @pytest.mark.requirement("R18", "R36")
 async def test_server_of_a_cluster_never_answers_for_all_of_it(tmp_path):
-    """It has a part of the keys at most, and says so without being asked for the others; a key elsewhere is not gone."""
+    """It has a part of the keys at most, and says so; a key that another one has is not gone."""
     with running_redis("--cluster-enabled", "yes", "--cluster-port", str(free_port())) as member:
         member.run("CLUSTER", "ADDSLOTSRANGE", 0, 8000)
         member.run("CONFIG", "SET", "cluster-require-full-coverage", "no")
         source = Source(member.port)
         envelope, _ = await source.collect(tmp_path)
         assert codes(envelope) == [Reason.SCOPE_NOT_COVERED]
-        for key in ("a", "b", "c", "d"):
-            try:
-                assert (await source.read(key)).existence is Existence.GONE
-            except SourceError as error:
-                assert error.reason.code in {Reason.SCOPE_NOT_COVERED, Reason.SOURCE_UNAVAILABLE}
+        assert await existence(source, "a") is Reason.SOURCE_UNAVAILABLE  # of a slot that nobody serves
+
+
+@pytest.mark.parametrize(
+    ("reply", "reason"),
+    [
+        ("MOVED 3999 127.0.0.1:6381", Reason.SCOPE_NOT_COVERED),
+        ("ASK 3999 127.0.0.1:6381", Reason.SCOPE_NOT_COVERED),
+        ("LOADING Redis is loading the dataset in memory", Reason.SOURCE_UNAVAILABLE),
+        ("MASTERDOWN Link with MASTER is down", Reason.SOURCE_UNAVAILABLE),
+        ("CLUSTERDOWN The cluster is down", Reason.SOURCE_UNAVAILABLE),
+        ("BUSY Redis is busy running a script", Reason.RATE_LIMITED),
+        ("NOAUTH Authentication required.", Reason.AUTH_FAILED),
+        ("NOPERM this user has no permissions", Reason.VISIBILITY_RESTRICTED),
+        ("ERR unknown command", Reason.UNEXPECTED_STATUS),
+    ],
+)
+def test_refusal_is_judged_by_the_word_that_the_server_gave(server, reply, reason):
+    """Whatever the library makes of it."""
+    from redis._parsers.base import BaseParser
+
+    from fullcount.runtime.connectors.redis import session
+
+    found = session.failed("SCAN", session.said_by(BaseParser.parse_error(reply)))
+    assert (found.reason.code, found.reason.detail) == (reason, f"SCAN: {reply}")
+
+
+async def existence(source, key):
+    """Return whether a key is there, or why that is not known."""
+    try:
+        return (await source.read(key)).existence
+    except SourceError as error:
+        return error.reason.code

@@ -24,6 +24,7 @@ from fullcount.runtime.connectors.base import (
 )
 from fullcount.runtime.connectors.redis.declaration import KEY_FIELDS, RedisConfig
 from fullcount.runtime.connectors.redis.details import Detail, details_of
+from fullcount.runtime.connectors.redis.patterns import fits
 from fullcount.runtime.connectors.redis.replies import Answer, judge_scan
 from fullcount.runtime.connectors.redis.session import ReplyError, Session, failed, text
 from fullcount.runtime.evidence.codes import Reason, WarningCode, Way
@@ -73,8 +74,10 @@ class RedisReader:
             await session.close()
 
     async def read(self, resource: Resource, key: tuple[Value, ...], fields: Sequence[str]) -> Reading:
-        """See `SourceReader.read`."""
+        """See `SourceReader.read`. A key that `match` leaves out is no object of the resource."""
         (name,) = key
+        if fits(self._config.resources[resource.name].match, str(name)) is False:
+            return Reading(Existence.GONE)
         async with self._one_at_a_time:
             session = await self._connected()
             if session.facts["role"] in _REPLICAS:
@@ -97,6 +100,10 @@ class RedisReader:
 
     async def lookup(self, resource: Resource, field: str, value: Value, fields: Sequence[str]) -> Matches:
         """See `SourceReader.lookup`: by the key, which one read answers."""
+        pattern = self._config.resources[resource.name].match
+        if fits(pattern, str(value)) is None:
+            detail = f"only the server can tell whether `{value}` fits `{pattern}`, and only in a list"
+            return Matches((), complete=False, reasons=(Incompleteness(code=Reason.SCOPE_NOT_COVERED, detail=detail),))
         reading = await self.read(resource, (value,), fields)
         if reading.existence is Existence.UNKNOWN:
             return Matches((), complete=False, reasons=reading.reasons)
@@ -144,9 +151,14 @@ class _RedisScan:
     info: ScanInfo
     _told: set[str] = field(default_factory=set)
     """Reasons that an earlier page gave: each is said once."""
+    _open: tuple[str | None, ...] = (None,)
+    """Where this scan may go on: at the cursor of its last page, and there again."""
 
     async def fetch(self, cursor: str | None) -> Page:
         """See `Scan.fetch`. A page is whatever the server found while it looked at `count` keys, also nothing."""
+        if cursor not in self._open:  # another scan's, on another connection: what it means here nobody knows
+            detail = "the cursor does not belong to this scan"
+            raise SourceError(Incompleteness(code=Reason.CURSOR_EXPIRED, detail=detail), continuation=_RESTART)
         asked = "0" if cursor is None else cursor
         pattern = self.config.resources[self.question.resource.name].match
         count = min(self.config.count, self.question.page_rows)
@@ -164,6 +176,7 @@ class _RedisScan:
             detail = "SCAN: a reply without a cursor or without keys"
             raise SourceError(Incompleteness(code=Reason.MALFORMED_RESPONSE, detail=detail))
         rows = await self._rows(names)
+        self._open = (cursor,) if following == "0" else (cursor, following)
         reasons = tuple(reason for reason in rows.reasons if reason.code not in self._told)
         self._told |= {reason.code for reason in reasons}
         stale = "the server is a replica, which may lag behind its primary"
@@ -200,6 +213,7 @@ class _RedisScan:
         return rows
 
 
+_RESTART = Continuation(way=Way.RESTART, preserves_snapshot=False)
 _NARROW = "choose a `match` that leaves them out, or a user that may read them"
 
 

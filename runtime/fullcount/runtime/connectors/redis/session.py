@@ -7,6 +7,7 @@ something else. Here a connection that failed once, or was left in the middle of
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from typing import Any, Self
 
 from redis.asyncio.connection import Connection, SSLConnection
@@ -65,15 +66,14 @@ class Session:
         if config.tls:
             given["ssl_ca_certs"] = None if config.ca_file is None else str(config.ca_file)
         session = cls((SSLConnection if config.tls else Connection)(**given))
-        try:
-            await session._connection.connect()
+        async with AsyncExitStack() as unfinished:
+            unfinished.push_async_callback(session.close)
+            try:
+                await session._connection.connect()
+            except RedisError as error:
+                raise failed("connecting", said_by(error), retryable=True) from None
             await session.look()
-        except RedisError as error:
-            await session.close()
-            raise failed("connecting", _said(error), retryable=True) from None
-        except BaseException:
-            await session.close()
-            raise
+            unfinished.pop_all()
         return session
 
     async def look(self) -> None:
@@ -110,9 +110,9 @@ class Session:
                 try:
                     replies.append(await self._connection.read_response())
                 except ResponseError as error:
-                    replies.append(ReplyError(str(command[0]), _said(error)))
+                    replies.append(ReplyError(str(command[0]), said_by(error)))
         except RedisError as error:
-            raise failed(str(commands[len(replies)][0]), _said(error)) from None
+            raise failed(str(commands[len(replies)][0]), said_by(error)) from None
         self._lost = False
         return replies
 
@@ -141,7 +141,7 @@ def _reason(command: str, said: str) -> Incompleteness:
     return Incompleteness(code=code, detail=f"{command}: {said}")
 
 
-def _said(error: RedisError) -> str:
+def said_by(error: RedisError) -> str:
     """Return an error as the server worded it: its first word, which the library takes away, and the rest."""
     word = getattr(error, "status_code", None)
     if isinstance(word, str):
