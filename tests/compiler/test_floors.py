@@ -39,6 +39,14 @@ def test_a_floor_that_keeps_nothing_or_has_no_meaning_is_refused(clause, code):
     assert refused(clause) == [code]
 
 
+@pytest.mark.parametrize("clause", ["keep at least 3 per a.owner newest by a.created", "pick oldest 3 by a.last_login"])
+def test_a_value_to_group_or_order_by_that_may_be_absent_is_told_the_one_way_that_works_there(clause):
+    """There is no condition around it in which `is present and …` could stand."""
+    found = only(with_rule("a.locked", clauses=clause))
+    assert found.code == "FC202"
+    assert found.help in {"write `(a.owner else …)`", "write `(a.last_login else …)`"}
+
+
 def test_a_floor_of_nothing_is_refused_at_its_number():
     """Zero means none, so it reads like a safety and is none."""
     text = with_rule("a.locked", clauses="keep at least 0 newest by a.created")
