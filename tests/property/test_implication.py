@@ -53,6 +53,7 @@ def test_a_proven_implication_holds_for_every_object(edited: Edited):
                 assert not (refuted and given_ is False and then is not False)
 
 
+@pytest.mark.filterwarnings("ignore:Generating overly large repr")  # of a find that is not shown to anybody
 def test_the_proof_is_not_empty():
     """Generated edits do have proofs that are no identities, so that the property above is about something."""
 

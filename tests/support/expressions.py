@@ -295,6 +295,8 @@ def _computed(draw: st.DrawFn, scope: Scope, of_type: Type) -> ir.Expr:
         )
     if of_type == BOOL:
         return _text_test(draw, scope)
+    if of_type == DATE:
+        return ir.Call("utc_date", (value(draw, scope, TIMESTAMP),), DATE)
     return value(draw, scope, of_type)
 
 

@@ -20,6 +20,7 @@ property test keeps them equal. An unknown or absent argument makes the result u
   absent where it holds none; unknown for a text that is not JSON. See `lower/json_text.py`.
 - `sample(text, p%)`: true for about p percent of all texts, always for the same. See `lower/sampling.py`.
 - `keys(map)`: the keys of a map, in order. `text(int)`: a whole number as it is written, `42`, `-7`.
+- `utc_date(timestamp)`: the day of an instant in UTC.
 - `intersects(a, b)`: some item is in both lists. `subset(a, b)`: every item of `a` is in `b`; so it is if `a` has none.
 """
 
@@ -27,7 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fullcount.compiler.types import BOOL, INT, PERCENT, TEXT, ListOf, MapOf, Scalar, Type
+from fullcount.compiler.types import BOOL, DATE, INT, PERCENT, TEXT, TIMESTAMP, ListOf, MapOf, Scalar, Type
 from fullcount.dsl.dataclass import dataclass
 
 
@@ -90,7 +91,9 @@ FUNCTIONS: dict[str, Function] = {
         Function("subset", (_LIST, _LIST), BOOL, alike=True),
         Function("keys", (_MAP,), ListOf(TEXT)),
         Function("text", (_only(INT),), TEXT),
+        Function("utc_date", (_only(TIMESTAMP),), DATE),
     )
 }
 
+MICROSECONDS_OF_A_DAY = 86_400_000_000
 TRIM_CHARACTERS = " \t\n\r\f\v"

@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 from fullcount.compiler import ir
-from fullcount.compiler.functions import TRIM_CHARACTERS
+from fullcount.compiler.functions import MICROSECONDS_OF_A_DAY, TRIM_CHARACTERS
 from fullcount.compiler.lower import (
     casing,
     facts,
@@ -124,6 +124,7 @@ _FUNCTIONS: dict[str, FunctionOf] = {
     "subset": lambda part, whole: set(part) <= set(whole),
     "keys": lambda entries: tuple(sorted(entries)),
     "text": str,
+    "utc_date": lambda instant: instant // MICROSECONDS_OF_A_DAY,
 }
 
 

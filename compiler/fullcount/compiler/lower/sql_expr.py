@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fullcount.compiler import ir
-from fullcount.compiler.functions import TRIM_CHARACTERS
+from fullcount.compiler.functions import MICROSECONDS_OF_A_DAY, TRIM_CHARACTERS
 from fullcount.compiler.lower import (
     closure,
     facts,
@@ -43,6 +43,8 @@ _FUNCTIONS = {
     "subset": "list_has_all({1}, {0})",
     "keys": "list_sort(map_keys({}))",
     "text": "CAST({} AS VARCHAR)",
+    # `//` rounds towards zero, and a day before 1970 must not be counted as the one after it
+    "utc_date": f"({{0}} // {MICROSECONDS_OF_A_DAY} - CAST({{0}} % {MICROSECONDS_OF_A_DAY} < 0 AS BIGINT))",
 }
 
 

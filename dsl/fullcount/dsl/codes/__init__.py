@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from fullcount.dsl.codes import (
     approval,
+    auditing,
     blast,
     bounded,
     conformance,
@@ -65,6 +66,7 @@ CODES: dict[str, Code] = {
         workspace,
         trials_run,
         conformance,
+        auditing,
         understanding,
         workspace_use,
         runtime,

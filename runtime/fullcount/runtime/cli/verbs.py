@@ -37,6 +37,7 @@ VERBS: Final[dict[str, Verb]] = {
     "runs": Verb("runs", "runs", "List what ran and how it ended"),
     "verify": Verb("verify", "verify", "Check that the record holds"),
     "conformance": Verb("conformance", "conformance", "Replay recorded exchanges through the connectors"),
+    "audit-openapi": Verb("audit_openapi", "audit_openapi", "Say which lists of an API can be proven whole"),
     "serve": Verb("serve", "serve", "Run scheduled workflows when they are due"),
     "halt": Verb("halt", "halt", "Stop all acting at once, or allow it again"),
     "lsp": Verb("lsp", "lsp", "Answer an editor on standard input and output"),

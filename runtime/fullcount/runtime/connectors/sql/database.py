@@ -8,6 +8,8 @@ statement instead of leaving it behind.
 from __future__ import annotations
 
 import asyncio
+import os
+import socket
 import sqlite3
 from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -32,6 +34,11 @@ T = TypeVar("T")
 
 LANES = 4
 """How many connections one side of a source keeps at most for single reads or acts."""
+
+CANCELLED_WITHIN = 2.0
+"""Seconds that a server has to take a cancellation."""
+INTERRUPTED_WITHIN = 5.0
+"""Seconds that what runs has to end once it was interrupted."""
 
 
 class Database:
@@ -173,20 +180,42 @@ class Lane:
         try:
             return await asyncio.shield(future)
         except asyncio.CancelledError:
-            await asyncio.to_thread(self._interrupt)
-            await asyncio.wait({future}, timeout=5)
+            if await asyncio.to_thread(self._interrupt):
+                await asyncio.wait({future}, timeout=INTERRUPTED_WITHIN)
+            if not future.done():
+                await asyncio.to_thread(self._cut)
+                await asyncio.wait({future}, timeout=INTERRUPTED_WITHIN)
             if future.done() and not future.cancelled():
                 future.exception()  # it was interrupted; what it says no longer matters to anyone
             raise
 
-    def _interrupt(self) -> None:
+    def _driver(self) -> Any:
         if self._connection is None or self._connection.closed:
-            return
-        driver: Any = self._connection.connection.driver_connection
+            return None
+        return self._connection.connection.driver_connection
+
+    def _interrupt(self) -> bool:
+        """Ask for an end of what runs; return whether that was heard."""
+        driver = self._driver()
+        if driver is None:
+            return True
         if isinstance(driver, sqlite3.Connection):
             driver.interrupt()
-        elif driver is not None:
-            driver.cancel_safe(timeout=2)
+            return True
+        try:
+            driver.cancel_safe(timeout=CANCELLED_WITHIN)
+        except driver.Error:
+            return False  # a server that says nothing does not hear this either
+        return True
+
+    def _cut(self) -> None:
+        """Wake the thread that waits for a server's answer, which would hold every later call, and the closing too."""
+        driver = self._driver()
+        if driver is None or isinstance(driver, sqlite3.Connection):
+            return
+        # a second handle on the line: the driver keeps its own, and sees an end of it; closed meanwhile, nobody waits
+        with suppress(OSError, driver.Error), socket.socket(fileno=os.dup(driver.fileno())) as line:
+            line.shutdown(socket.SHUT_RDWR)
 
     async def close(self) -> None:
         """Disconnect; an open transaction is rolled back by that."""
