@@ -86,6 +86,14 @@ async def test_a04_every_way_of_paging_comes_to_the_end_or_says_that_it_did_not(
             for family in families:
                 envelope = await read_all(config(api, family), tmp_path)
                 assert (family, envelope.complete, envelope.work.rows) == (family, True, count)
+    with Api(things(2), page=2) as api:
+        whole = [dict(each) for each in api.objects.values()]
+        api.faults.append(
+            lambda asked: None if "cursor" in asked.query else Answer(200, {"items": whole, "next_cursor": "2"})
+        )
+        envelope = await read_all(config(api, "cursor"), tmp_path)
+        assert (envelope.complete, envelope.work.rows) == (True, 2)
+        assert "2" in {each.query.get("cursor") for each in api.requests}  # where there is nothing more
     with Api(things(4), page=2) as api:
 
         def at_the_third(answer):
