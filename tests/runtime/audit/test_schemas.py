@@ -3,6 +3,7 @@
 import pytest
 from tests.support.openapi import CURSOR, PETS, audited, document, judged, reply
 
+from fullcount.runtime.audit import schemas
 from fullcount.runtime.audit.findings import Verdict
 from fullcount.runtime.audit.schemas import Reader
 
@@ -75,7 +76,7 @@ def test_swagger_2_is_read_by_its_own_rules():
 
 
 @pytest.mark.parametrize(
-    "schemas",
+    "parts",
     [
         {"A": {"$ref": "#/components/schemas/A"}},
         {"A": {"$ref": "#/components/schemas/B"}, "B": {"$ref": "#/components/schemas/A"}},
@@ -86,12 +87,24 @@ def test_swagger_2_is_read_by_its_own_rules():
         {f"{'A' if n == 0 else f'A{n}'}": {"$ref": f"#/components/schemas/A{n + 1}"} for n in range(5000)},
     ],
 )  # fmt: skip
-def test_a_schema_that_is_made_of_itself_ends_the_reading_and_proves_nothing(schemas):
+def test_a_schema_that_is_made_of_itself_ends_the_reading_and_proves_nothing(parts):
     """Circles, towers and doublings are named as unread; the operation is not judged, and the audit not proven."""
     tree = document({"$ref": "#/components/schemas/A"})
-    tree["components"] = {"schemas": schemas}
+    tree["components"] = {"schemas": parts}
     audit = audited(tree)
     assert (audit.judged, len(audit.unjudged), audit.proven) == ((), 1, False)
+
+
+def test_many_large_schemas_share_one_budget(monkeypatch):
+    """A document whose every operation is as large as can be read comes to an end, and what was not read is named."""
+    monkeypatch.setattr(schemas, "BUDGET", 100)
+    monkeypatch.setattr(schemas, "WHOLE", 500)
+    tower = {"allOf": [reply("complete", complete={"type": "boolean"}), *[{"title": "x"}] * 60]}
+    tree = document(tower)
+    tree["paths"] = {f"/pets{n}": tree["paths"]["/pets"] for n in range(20)}
+    audit = audited(tree)
+    assert {str(each.verdict) for each in audit.judged} == {"provable"}
+    assert (len(audit.judged) + len(audit.unjudged), 3 < len(audit.judged) < 10, audit.proven) == (20, True, False)
 
 
 def test_items_may_hold_items_of_their_own_kind():

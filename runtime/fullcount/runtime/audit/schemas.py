@@ -16,6 +16,8 @@ from fullcount.runtime.audit.documents import Json
 
 BUDGET: Final = 20_000
 """How many schemas are read for one operation."""
+WHOLE: Final = 2_000_000
+"""How many are read for all operations together; large public documents need a hundredth of it."""
 DEPTH: Final = 60
 """How many references and compositions may stand behind one another."""
 
@@ -73,12 +75,14 @@ class Reader:
         self._strict_siblings = not version.startswith(("2.", "3.0"))
         """From 3.1 on what stands beside a `$ref` counts; before, it is ignored."""
         self._null_key = {"2": "x-nullable", "3.0": "nullable"}.get(version[: 1 if version.startswith("2") else 3])
-        self._left = BUDGET
+        self._whole = WHOLE
+        self._given = self._left = BUDGET
         self.remote: dict[str, None] = {}
 
     def refill(self) -> None:
         """Begin another operation."""
-        self._left = BUDGET
+        self._whole -= self._given - max(self._left, 0)
+        self._given = self._left = max(min(BUDGET, self._whole), 0)
 
     def target(self, value: Json | None) -> tuple[Json | None, str]:
         """Return what a reference leads to, or the value itself, and what went wrong on the way."""

@@ -11,7 +11,17 @@ from fullcount.compiler.catalog import Resource
 from fullcount.compiler.claims import Consistency
 from fullcount.compiler.values import Cell, FieldState, Value
 from fullcount.runtime.collect.coerce import coerce_cell
-from fullcount.runtime.connectors.base import Existence, Matches, Page, Question, Reading, Scan, ScanInfo, Total
+from fullcount.runtime.connectors.base import (
+    Existence,
+    Matches,
+    Page,
+    Question,
+    Reading,
+    Scan,
+    ScanInfo,
+    SourceError,
+    Total,
+)
 from fullcount.runtime.connectors.git.command import Git, common_folder, git_folder
 from fullcount.runtime.connectors.git.content import Content
 from fullcount.runtime.connectors.git.declaration import BRANCH_FIELDS, GitConfig
@@ -24,6 +34,8 @@ from fullcount.runtime.connectors.git.listing import (
     list_branches,
 )
 from fullcount.runtime.connectors.local_user import local_user
+from fullcount.runtime.evidence.codes import Reason, Way
+from fullcount.runtime.evidence.envelope import Continuation, Incompleteness
 
 END = "for_each_ref_twice"
 """The end marker: git listed every branch to a clean exit, twice in a row the same."""
@@ -130,11 +142,15 @@ class _GitScan:
 
     def __init__(self, question: Question, listing: Listing, facts: _Facts, info: ScanInfo) -> None:
         self._question, self._listing, self._facts = question, listing, facts
+        self._places: dict[str | None, int] = {None: 0}
         self.info = info
 
     async def fetch(self, cursor: str | None) -> Page:
-        """See `Scan.fetch`. The cursor is a position in the one listing that this scan holds."""
-        start = 0 if cursor is None else int(cursor)
+        """See `Scan.fetch`. The cursor is a position in the one listing that this scan holds; another is expired."""
+        if cursor not in self._places:
+            reason = Incompleteness(code=Reason.CURSOR_EXPIRED, detail="the cursor does not belong to this listing")
+            raise SourceError(reason, continuation=Continuation(way=Way.RESTART, preserves_snapshot=False))
+        start = self._places[cursor]
         following = start + self._question.page_rows
         branches = self._listing.branches[start:following]
         columns: dict[str, list[Any]] = {name: [] for name in self._question.fields}
@@ -145,6 +161,8 @@ class _GitScan:
                 columns[name].append(value)
                 states[name].append(state)
         more = following < len(self._listing.branches)
+        if more:
+            self._places[str(following)] = following
         return Page(
             columns=columns,
             rows=len(branches),

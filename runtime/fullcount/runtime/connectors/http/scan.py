@@ -136,11 +136,14 @@ class HttpScan:
         if cursor is None and self._buffered is not None:
             page, self._buffered = self._buffered, None
             return page
-        if cursor is not None and cursor.startswith(_NEXT_PART):
-            return (await self._read(self.listing.starts[self._part]))[0]
-        if self._following is None:
+        if cursor is None:
             return (await self._read(self.listing.starts[0]))[0]
-        return (await self._read(self._following.request))[0]
+        if self._part > 0 and cursor == self._part_cursor:
+            return (await self._read(self.listing.starts[self._part]))[0]
+        if self._following is not None and cursor == self._following.cursor:
+            return (await self._read(self._following.request))[0]
+        found = Incompleteness(code=Reason.CURSOR_EXPIRED, detail="the cursor is not that of the page before")
+        raise SourceError(found, continuation=way_on(Way.RESTART))
 
     async def _read(self, request: Request) -> tuple[Page, Said | None]:
         operation = operation_for(self.dialect, request)
@@ -186,6 +189,10 @@ class HttpScan:
 
     def _next_part(self) -> str:
         self._part += 1
+        return self._part_cursor
+
+    @property
+    def _part_cursor(self) -> str:
         return f"{_NEXT_PART} {self._part}"
 
     def _lost_part(self, request: Request, error: SourceError) -> Page:
