@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from fullcount.compiler import ir
+from fullcount.compiler import functions, ir
 from fullcount.compiler.program import OperationCall
 from fullcount.compiler.types import Kind, RecordOf, Scalar, Type
 from fullcount.compiler.values import Value
@@ -66,7 +66,7 @@ def _write(expr: ir.Expr) -> tuple[str, int]:
         case ir.MapGet():
             return _part(expr), _ATOM
         case ir.Call(function=function, arguments=arguments):
-            return f"{function}({', '.join(map(phrase, arguments))})", _ATOM
+            return functions.call_text(function, ", ".join(map(phrase, arguments))), _ATOM
         case ir.Else(operand=operand, fallback=fallback):
             return f"({phrase(operand)} else {phrase(fallback)})", _ATOM
         case ir.Arith(operator=operator, left=left, right=right):
