@@ -91,6 +91,7 @@ async def test_a04_every_way_of_paging_comes_to_the_end_or_says_that_it_did_not(
         api.faults.append(
             lambda asked: None if "cursor" in asked.query else Answer(200, {"items": whole, "next_cursor": "2"})
         )
+        api.snapshot = None
         envelope = await read_all(config(api, "cursor"), tmp_path)
         assert (envelope.complete, envelope.work.rows) == (True, 2)
         assert "2" in {each.query.get("cursor") for each in api.requests}  # where there is nothing more
