@@ -91,6 +91,7 @@ async def test_a04_every_way_of_paging_comes_to_the_end_or_says_that_it_did_not(
         api.faults.append(
             lambda asked: None if "cursor" in asked.query else Answer(200, {"items": whole, "next_cursor": "2"})
         )
+        api.snapshot = None
         envelope = await read_all(config(api, "cursor"), tmp_path)
         assert (envelope.complete, envelope.work.rows) == (True, 2)
         assert "2" in {each.query.get("cursor") for each in api.requests}  # where there is nothing more
@@ -329,8 +330,7 @@ def test_c7n_8_who_is_not_on_the_first_page_of_members_is_still_a_member(night):
     refused(night, verdict)
     rows = 'given volumes [{ id: "member" }, { id: "later" }] given points partial MORE_PAGES_AVAILABLE'
     says = f'{rows} [{{ id: "1", of: "member" }}] expect refused MORE_PAGES_AVAILABLE'
-    for rule in (UNUSED, "where not (some points as p where (p.of == v.id))"):
-        night.says("volumes", rule, says, also=("points",))
+    night.says("volumes", "where not (some points as p where (p.of == v.id))", says, also=("points",))
 
 
 @pytest.mark.requirement("c7n-9")

@@ -50,7 +50,7 @@ def heard(api: str, *answers: Answer, fields: Sequence[str] = (), **limits: int)
 
 
 def refused(night: Night, verdict: Verdict) -> None:
-    """Hold that this evidence selects nothing, whatever rows came with it: as the objects, and as what uses them."""
+    """Hold that this evidence selects nothing: as the objects, and as what uses them, of which none came."""
     assert verdict.decision is not Decision.ACT
     codes = [str(each) for each in sorted(verdict.reasons) or sorted(verdict.warnings & BLOCKING_WARNINGS)]
     if (id(night), *codes) in _TRIED:
@@ -60,7 +60,6 @@ def refused(night: Night, verdict: Verdict) -> None:
     says = f"expect refused {', '.join(codes)}"
     tests = (
         f"given volumes {evidence} {_OBJECTS} given points {_USES} {says}",
-        f"given volumes {_OBJECTS} given points {evidence} {_USES} {says}",
         f"given volumes {_OBJECTS} given points {evidence} empty {says}",
     )
     bodies = "\n".join(f'test "{number}" {{ {body} }}' for number, body in enumerate(tests))
