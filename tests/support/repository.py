@@ -18,6 +18,8 @@ from fullcount.runtime.connectors.git import CONNECTOR
 
 _WHO = {"GIT_AUTHOR_NAME": "Ana", "GIT_AUTHOR_EMAIL": "ana@example.org", "GIT_COMMITTER_NAME": "Bo"}
 _ALONE = {"GIT_CONFIG_GLOBAL": os.devnull, "GIT_CONFIG_NOSYSTEM": "1", "GIT_COMMITTER_EMAIL": "bo@example.org"}
+CLEAN_GIT = {**_WHO, **_ALONE}
+"""What git finds around it: two people, and nothing of who runs the tests."""
 
 
 @dataclass
@@ -44,7 +46,7 @@ class Repository:
         done = subprocess.run(
             ["git", *arguments],
             cwd=self.path,
-            env={**kept, **_WHO, **_ALONE, **when},
+            env={**kept, **CLEAN_GIT, **when},
             input=given,
             capture_output=True,
             text=True,

@@ -1,8 +1,30 @@
-"""FC67x: reading the OpenAPI document of an API. No text of a workflow can produce these; they have no examples."""
+"""FC67x: reading the OpenAPI document of an API. Their examples are sessions."""
 
 from __future__ import annotations
 
-from fullcount.dsl.codes.model import Code
+from fullcount.dsl.codes.model import Code, Form
+from fullcount.dsl.codes.terminal import session
+
+_API = """\
+{
+  "openapi": "3.1.0",
+  "info": { "title": "directory", "version": "1" },
+  "paths": {
+    "/users": {
+      "get": {
+        "operationId": "users",
+        "responses": {
+          "200": {
+            "description": "all users",
+            "content": { "application/json": { "schema": { "type": "array", "items": { "type": "object" } } } }
+          }
+        }
+      }
+    }
+  }
+}
+"""
+
 
 CODES: tuple[Code, ...] = (
     Code(
@@ -15,6 +37,11 @@ end, or aliases by which a small file stands for a huge one. Nothing of such a d
 leave out operations without a word.
 
 Mend the document, or write it anew with the tool that it comes from.""",
+        form=Form.COMMAND,
+        wrong=session("fullcount audit-openapi api.json"),
+        right=session("fullcount audit-openapi api.json"),
+        files=(("api.json", _API),),
+        wrong_files=(("api.json", _API.replace('"info"', '"openapi": "3.0.3",\n  "info"')),),
     ),
     Code(
         id="FC677",
@@ -25,6 +52,11 @@ not known (3.x and Swagger 2.0 are), or describes no operation. An audit of noth
 
 Give the document of the API itself: not a page about it, not an AsyncAPI or GraphQL schema, and not a part that another
 document refers to.""",
+        form=Form.COMMAND,
+        wrong=session("fullcount audit-openapi api.json"),
+        right=session("fullcount audit-openapi api.json"),
+        files=(("api.json", _API),),
+        wrong_files=(("api.json", _API.replace('"openapi"', '"asyncapi"')),),
     ),
     Code(
         id="FC678",
@@ -40,5 +72,9 @@ needs nothing: most APIs publish both.""",
 `--operation` names one operation of the report, as `GET /path` or by its `operationId`. Operations that return one
 object are not part of an audit. `--dialect` needs one that returns a list of JSON: a stream or a single number is not
 read by a dialect.""",
+        form=Form.COMMAND,
+        wrong=session("fullcount audit-openapi api.json --operation user"),
+        right=session("fullcount audit-openapi api.json --operation users"),
+        files=(("api.json", _API),),
     ),
 )

@@ -1,8 +1,15 @@
-"""FC67x: replaying recorded exchanges. No text of a workflow can produce these; they have no `.fcw` examples."""
+"""FC67x: replaying recorded exchanges. Its example is a session."""
 
 from __future__ import annotations
 
-from fullcount.dsl.codes.model import Code
+from fullcount.dsl.codes.model import Code, Form
+from fullcount.dsl.codes.terminal import session
+
+_CASE = (
+    '{ "id": "no-end", "api": "generic_http", "phase": "read", "exchange": [{ "request": { "method": "GET", '
+    '"path": "/things" }, "response": { "status": 200, "body": { "items": [] } } }], "expect": { "complete": false, '
+    '"reasons": ["COMPLETENESS_UNPROVABLE"], "continuation": null, "decision": "refuse_or_request_review" } }\n'
+)
 
 CODES: tuple[Code, ...] = (
     Code(
@@ -13,5 +20,10 @@ A file of recorded exchanges has one case a line, each an object in JSON with `i
 `exchange` (requests with their responses) and `expect` (`complete`, `reasons`, `continuation`, `warnings`,
 `field_states`, `decision`). The message names the line and what does not fit. Nothing was replayed from that line on,
 and the figure "N of M agree" is not printed: a file that is only half read proves nothing.""",
+        form=Form.COMMAND,
+        wrong=session("fullcount conformance replay cases.jsonl"),
+        right=session("fullcount conformance replay cases.jsonl"),
+        files=(("cases.jsonl", _CASE),),
+        wrong_files=(("cases.jsonl", _CASE.replace('"phase": "read", ', "")),),
     ),
 )

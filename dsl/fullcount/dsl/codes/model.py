@@ -17,6 +17,8 @@ class Form(StrEnum):
     """A workflow whose test is refused with this code; its counterpart is not."""
     SETTINGS = "fullcount.toml"
     """A workspace that can't be used; `files` stand beside it."""
+    COMMAND = "session"
+    """Lines of a terminal, `$ fullcount …`, in the workspace of `codes.terminal`; `files` take the place of its own."""
 
 
 @dataclass(frozen=True, slots=True)

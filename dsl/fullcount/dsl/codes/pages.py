@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from difflib import unified_diff
 
-from fullcount.dsl.codes import CODES
+from fullcount.dsl.codes import CODES, terminal
+from fullcount.dsl.codes.change import change
 from fullcount.dsl.codes.model import Code
-from fullcount.dsl.render import visible
 
 _HEAD = """\
 # Codes
@@ -24,6 +23,14 @@ A warning can be allowed by a comment with a reason, on the line before it or at
 ```
 # allow FC123: because the rule of May will use it
 ```
+"""
+
+_SESSIONS = """\
+## The workspace of the sessions
+
+Some examples are what is typed at a terminal, `$ fullcount …`. They take place in this workspace, by the user
+`uid:1000`, after two plans of `accounts.fcw`. Of five accounts two are idle and nobody's: `a01` and `a02`.
+In these examples stand for what differs each time:
 """
 
 #: The first digit after `FC`, and what the codes with it are about.
@@ -49,7 +56,7 @@ def page(codes: Iterable[Code]) -> str:
     for room, listed in by_room.items():
         parts.append(f"## {room}\n\n{_table(listed)}")
         parts += [_entry(code) for code in listed]
-    return "\n".join(parts)
+    return "\n".join([*parts, _workspace()])
 
 
 def _table(codes: Iterable[Code]) -> str:
@@ -63,18 +70,15 @@ def _entry(code: Code) -> str:
 
 
 def _change(code: Code) -> str:
-    """Return how the wrong example becomes the right one: both are whole files, and only their difference says it."""
-    shown = _difference(code.wrong, code.right)
-    right = dict(code.files)
-    for path, wrong in code.wrong_files:
-        if wrong != right.get(path, ""):
-            shown += [f"# {path}", *_difference(wrong, right.get(path, ""))]
-    return "\n".join(["```diff", *shown, "```"]) + "\n"
+    """Return how the wrong example becomes the right one."""
+    return "\n".join(["```diff", *change(code), "```"]) + "\n"
 
 
-def _difference(wrong: str, right: str) -> list[str]:
-    lines = [visible(line) for line in unified_diff(wrong.split("\n"), right.split("\n"), n=2, lineterm="")]
-    return ["…" if line.startswith("@@") else line for line in lines[2:]][1:]
+def _workspace() -> str:
+    words = "\n".join(f"- `{word}`: {means}" for word, means in terminal.MEANT.items())
+    parts = [_SESSIONS, f"{words}\n"]
+    parts += [f"`{path}`:\n\n```\n{text}```\n" for path, text in terminal.FILES.items() if text != ""]
+    return "\n".join(parts)
 
 
 if __name__ == "__main__":

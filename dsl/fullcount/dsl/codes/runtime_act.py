@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from fullcount.dsl.codes.model import Code
+from fullcount.dsl.codes.model import Code, Form
+from fullcount.dsl.codes.terminal import ACCOUNTS, APPLY, APPROVE, PLAN, edited, session
+
+_CHANGE = """sqlite3 directory.db "UPDATE accounts SET owner = 'p1', row_version = 9 WHERE id = 'a01'\""""
+_FREEZE = """\
+[[freeze]]
+from = 2026-01-01T00:00:00Z
+to = 2026-01-02T00:00:00Z
+reason = "end of year"
+
+"""
+_REPORT = ACCOUNTS[: ACCOUNTS.index("\n  approve")].replace("not a.locked\n      and ", "") + "}\n"
+
 
 CODES: tuple[Code, ...] = (
     Code(
@@ -27,6 +39,9 @@ CODES: tuple[Code, ...] = (
         "database, account or repository than the one whose objects were counted and approved. The same keys may "
         "well exist there, and mean other objects.\n\n"
         "Compare the source's settings for reading and for acting in `fullcount.toml`.",
+        form=Form.COMMAND,
+        wrong=session(APPROVE, "sed -i s/directory.db/hr.db/ fullcount.toml", f"{APPLY} --json"),
+        right=session(APPROVE, f"{APPLY} --json"),
     ),
     Code(
         "FC759",
@@ -88,6 +103,11 @@ CODES: tuple[Code, ...] = (
         "The act of this workflow can't be taken back: it has no `undo`, or its operation is not reversible. The plan "
         "said so when it was approved.\n\n"
         "Restore the objects by other means; `fullcount show PLAN` lists each with the values it had.",
+        form=Form.COMMAND,
+        wrong=session(PLAN, "fullcount undo PLAN --json"),
+        right=session(PLAN, "fullcount undo PLAN --json"),
+        files=edited("accounts.fcw"),
+        wrong_files=edited("accounts.fcw", ("    undo directory.update(id: a.id, locked: false)\n", "")),
     ),
     Code(
         "FC769",
@@ -95,6 +115,9 @@ CODES: tuple[Code, ...] = (
         "Undo takes back what Fullcount did, and nothing that anybody did after it. This object was changed, removed "
         "or made anew since, so it was left as it is.\n\n"
         "Look at the object and decide by hand.",
+        form=Form.COMMAND,
+        wrong=session(APPROVE, APPLY, _CHANGE, "fullcount undo PLAN --json"),
+        right=session(APPROVE, APPLY, "fullcount undo PLAN --json"),
     ),
     Code(
         "FC770",
@@ -107,6 +130,11 @@ CODES: tuple[Code, ...] = (
         "FC772",
         "the plan has no act",
         "The workflow only reports: it has no `act`, so there is nothing to apply.\n\nAdd an `act` and plan again.",
+        form=Form.COMMAND,
+        wrong=session(PLAN, APPLY),
+        right=session(APPROVE, APPLY),
+        files=edited("accounts.fcw"),
+        wrong_files=(("accounts.fcw", _REPORT),),
     ),
     Code(
         "FC773",
@@ -151,6 +179,11 @@ CODES: tuple[Code, ...] = (
         "failed.\n\n"
         "Apply the same plan again from the instant that is named, or let `fullcount serve` do it. Undoing is not "
         "bound to a freeze.",
+        form=Form.COMMAND,
+        wrong=session(APPROVE, f"{APPLY} --json"),
+        right=session(APPROVE, f"{APPLY} --json"),
+        files=edited("fullcount.toml", ("[roles]", f"{_FREEZE}[roles]")),
+        wrong_files=edited("fullcount.toml", ("[roles]", f"{_FREEZE.replace('2026-01-02', '2999-01-02')}[roles]")),
     ),
     Code(
         "FC776",
@@ -159,6 +192,11 @@ CODES: tuple[Code, ...] = (
         "wait is over and each of them was found as it was left. The wait is kept in the store: nothing has to run "
         "meanwhile, and applying again does not begin it anew. The run is paused; nothing has failed.\n\n"
         "Apply the same plan again from the instant that is named, or let `fullcount serve` do it.",
+        form=Form.COMMAND,
+        wrong=session(PLAN, APPROVE, f"{APPLY} --json"),
+        right=session(APPROVE, f"{APPLY} --json"),
+        files=edited("accounts.fcw"),
+        wrong_files=edited("accounts.fcw", ("stop after 1 failure", "canary 1 then wait 15m")),
     ),
     Code(
         "FC777",
@@ -177,5 +215,8 @@ CODES: tuple[Code, ...] = (
         "Have the same plan approved anew with `fullcount approve PLAN`: everybody who is in the role now agrees once "
         "more, which makes a new approval. If the person should still be in the role, put them back; the approval then "
         "holds again until it expires.",
+        form=Form.COMMAND,
+        wrong=session(APPROVE, "sed -i s/uid:1000/uid:1001/ fullcount.toml", APPLY),
+        right=session(APPROVE, APPLY),
     ),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fullcount.dsl.codes.examples import tried
 from fullcount.dsl.codes.model import Code, Form
+from fullcount.dsl.codes.terminal import session
 
 _ACCOUNTS = '[{ id: "kept" }, { id: "left", owner: "p9" }]\n'
 _PEOPLE = 'given people [{ id: "p1" }, { id: "p2" }]'
@@ -87,5 +88,8 @@ CODES: tuple[Code, ...] = (
         "If old snapshots are cleared away, that explains a missing one: make the plan again. A changed one was "
         "written to by something else than Fullcount; find out by whom before going on. `fullcount verify` lists all "
         "of them.",
+        form=Form.COMMAND,
+        wrong=session("rm -r .fullcount/snapshots", "fullcount why PLAN a01"),
+        right=session("fullcount why PLAN a01"),
     ),
 )

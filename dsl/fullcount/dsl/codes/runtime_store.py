@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from fullcount.dsl.codes.examples import tried
 from fullcount.dsl.codes.model import Code, Form
+from fullcount.dsl.codes.terminal import APPLY, APPROVE, PLAN, edited, session
 
 _MANY = 'given accounts [] and 6 more { owner: "p9" } and 20 more\ngiven people [{ id: "p1" }]'
+
+_STORE_AT = ('name = "acme"', 'name = "acme"\nstore = "sqlite:///.fullcount/state.db"')
+
 
 _APPROVALS: tuple[Code, ...] = (
     Code(
@@ -16,6 +20,11 @@ _APPROVALS: tuple[Code, ...] = (
         "environment variable or a name that a file gives.\n\n"
         "Ask one of the people that the message names. If you should be one of them, have the role changed in the "
         "usual way; that is a change that others can see.",
+        form=Form.COMMAND,
+        wrong=session(APPROVE),
+        right=session(APPROVE),
+        files=edited("fullcount.toml"),
+        wrong_files=edited("fullcount.toml", ('"uid:1000"', '"uid:1001"')),
     ),
     Code(
         "FC702",
@@ -24,6 +33,11 @@ _APPROVALS: tuple[Code, ...] = (
         "the role. A second pair of eyes is the point of it.\n\n"
         "It is also refused when the plan's author can't be resolved to a user of this system, since then nobody can "
         "tell whether an approver is the author. Make the plan again on this system.",
+        form=Form.COMMAND,
+        wrong=session(PLAN, APPROVE),
+        right=session(APPROVE),
+        files=edited("accounts.fcw"),
+        wrong_files=edited("accounts.fcw", ('"iam-admin"', '"iam-admin" not by author')),
     ),
     Code(
         "FC703",
@@ -31,6 +45,13 @@ _APPROVALS: tuple[Code, ...] = (
         "You approved this plan before, and that still counts. A quorum of two needs two people; approving again "
         "under another name of the same user id changes nothing.\n\n"
         "`fullcount show PLAN` names who can still approve.",
+        form=Form.COMMAND,
+        wrong=session(PLAN, APPROVE, APPROVE),
+        right=session(APPROVE),
+        files=(
+            *edited("accounts.fcw", ("1 of role", "2 of role")),
+            *edited("fullcount.toml", ('"uid:1000"', '"uid:1000", "uid:1001"')),
+        ),
     ),
     Code(
         "FC704",
@@ -39,6 +60,9 @@ _APPROVALS: tuple[Code, ...] = (
         "carries, belongs to another plan: perhaps the plan was made anew in between, and an object, a cap, a "
         "parameter or a version is different.\n\n"
         "Look at the plan again, and have exactly that one approved, with the digest that is shown.",
+        form=Form.COMMAND,
+        wrong=session("fullcount approve PLAN --digest 0000-0000"),
+        right=session(APPROVE),
     ),
     Code(
         "FC705",
@@ -47,6 +71,11 @@ _APPROVALS: tuple[Code, ...] = (
         "database does not know. An unknown name is never read as nobody or as everybody: it might be a misspelt "
         "name, or someone whose account was removed and whose user id belongs to someone else tomorrow.\n\n"
         "Mend the name, remove it, or write the member as `uid:1000`.",
+        form=Form.COMMAND,
+        wrong=session(APPROVE),
+        right=session(APPROVE),
+        files=edited("fullcount.toml"),
+        wrong_files=edited("fullcount.toml", ("iam-admin =", "iam-admins =")),
     ),
     Code(
         "FC706",
@@ -62,6 +91,9 @@ _APPROVALS: tuple[Code, ...] = (
         "plan first, as themselves, under the account they are logged in with. Votes that ran out, or that were for "
         "another digest, do not count.\n\n"
         "`fullcount show PLAN` says how many are missing and who can give them. No option stands in for an approval.",
+        form=Form.COMMAND,
+        wrong=session(APPLY),
+        right=session(APPROVE, APPLY),
     ),
     Code(
         "FC708",
@@ -77,6 +109,9 @@ _APPROVALS: tuple[Code, ...] = (
         "Somebody revoked the approval of this plan, or a plan with another digest made it void. Acts that were done "
         "before stay done; nothing else begins.\n\n"
         "The message names who and why. If the plan is right after all, it must be approved anew.",
+        form=Form.COMMAND,
+        wrong=session("fullcount approve PLAN --revoke 'not this week'"),
+        right=session(APPROVE, "fullcount approve PLAN --revoke 'not this week'"),
     ),
 )
 
@@ -87,6 +122,9 @@ _PLANS: tuple[Code, ...] = (
         "For each proposal only the newest plan counts. The older one rests on older evidence, an object in it may "
         "have come into use since, or a reviewer has struck rows from it.\n\n"
         "Look at the newer plan. If it is identical, it has kept the approval, and nobody has to be asked again.",
+        form=Form.COMMAND,
+        wrong=session("fullcount apply OLDER"),
+        right=session(APPROVE, APPLY),
     ),
     Code(
         "FC711",
@@ -106,12 +144,18 @@ _PLANS: tuple[Code, ...] = (
         "what came of it. What was asked does not fit where this plan stands: it was applied already, or no apply of "
         "it has begun.\n\n"
         "If there is more to do, make a new plan; it lists what is still due.",
+        form=Form.COMMAND,
+        wrong=session(APPROVE, APPLY, "fullcount strike PLAN a01"),
+        right=session("fullcount strike PLAN a01"),
     ),
     Code(
         "FC713",
         "there is no such plan",
         "No plan in this workspace's store has an id that begins like this.\n\n"
         "`fullcount runs` lists plans with their ids. Another workspace has another store.",
+        form=Form.COMMAND,
+        wrong=session("fullcount show 01ZZZ"),
+        right=session("fullcount show PLAN"),
     ),
     Code(
         "FC714",
@@ -119,6 +163,9 @@ _PLANS: tuple[Code, ...] = (
         "Several plans have an id that begins like this. Ids begin with the time they were made, so plans of one day "
         "share their first letters.\n\n"
         "Write more letters of the id.",
+        form=Form.COMMAND,
+        wrong=session("fullcount show 01"),
+        right=session("fullcount show PLAN"),
     ),
     Code(
         "FC715",
@@ -133,6 +180,9 @@ _PLANS: tuple[Code, ...] = (
         "the plan has all its approvals",
         "The quorum was reached before, and the approval is still valid; one more yes has nothing to add.\n\n"
         "Apply the plan.",
+        form=Form.COMMAND,
+        wrong=session(APPROVE, APPROVE),
+        right=session(APPROVE),
     ),
 )
 
@@ -144,6 +194,9 @@ _STRIKES: tuple[Code, ...] = (
         "rows: the plan keeps it anyway, could not decide about it, or does not know it. Nothing was struck at all, "
         "so that a slip of a key does not look like a strike.\n\n"
         "`fullcount show PLAN --all` lists the rows with their keys.",
+        form=Form.COMMAND,
+        wrong=session("fullcount strike PLAN a04"),
+        right=session("fullcount strike PLAN a01"),
     ),
 )
 
@@ -185,6 +238,9 @@ _LEDGER: tuple[Code, ...] = (
         "Someone has pulled the stop for everything that acts from this store, on any host; runs under way stop before "
         "their next act. Plans can still be made and looked at.\n\n"
         "The message says who and why. Ask them, and lift it when the cause is gone: `fullcount halt --release`.",
+        form=Form.COMMAND,
+        wrong=session(APPROVE, "fullcount halt 'the directory moves'", f"{APPLY} --json"),
+        right=session(APPROVE, "fullcount halt 'the directory moves'", "fullcount halt --release", f"{APPLY} --json"),
     ),
     Code(
         "FC723",
@@ -246,6 +302,11 @@ _STORE: tuple[Code, ...] = (
         "can't be opened, read or written, or it is not one of this program.\n\n"
         "Check the address (`store` under `[workspace]` in fullcount.toml), the rights on the file, and the space on "
         "its disk.",
+        form=Form.COMMAND,
+        wrong=session("fullcount runs"),
+        right=session("fullcount runs"),
+        files=edited("fullcount.toml", _STORE_AT),
+        wrong_files=edited("fullcount.toml", (_STORE_AT[0], _STORE_AT[1].replace(".fullcount/state.db", "hr.db"))),
     ),
     Code(
         "FC731",
@@ -262,6 +323,9 @@ _STORE: tuple[Code, ...] = (
         "If something was planned here before, the store went away or the address points elsewhere: look at `store` "
         "under `[workspace]` in fullcount.toml before anything is planned anew, since a new store knows nothing of "
         "what was approved and done.",
+        form=Form.COMMAND,
+        wrong=session("rm -r .fullcount", "fullcount show 01"),
+        right=session("fullcount show PLAN"),
     ),
     Code(
         "FC733",

@@ -1,12 +1,13 @@
 """FC6xx: the workspace's configuration, its sources and its exemption lists.
 
 No text of a workflow can produce these. Where `fullcount.toml`, or a file that it names, is what is wrong, that file is
-their example.
+their example; where it takes a command as well, a session.
 """
 
 from __future__ import annotations
 
 from fullcount.dsl.codes.model import Code, Form
+from fullcount.dsl.codes.terminal import APPLY, APPROVE, PLAN, edited, session
 
 _SETTINGS = """\
 [workspace]
@@ -55,6 +56,34 @@ def _protect(field: str) -> str:
     )
 
 
+_FROM_ENVIRONMENT = ('url = "sqlite:///hr.db"', 'url = { env = "HR_DATABASE" }')
+_SHOP = """\
+[sources.code]
+connector = "git"
+repository = "shop"
+base = "main"
+
+"""
+_BRANCHES = """\
+workflow merged_branches {
+  inventory branches from code.branches {
+    key name
+    fields { name: text, merged: bool }
+  }
+
+  verify branches { complete, fresh within 1h }
+
+  propose merged from branches as b {
+    where b.merged
+    limit 5, 50%
+  }
+}
+"""
+_BOARD = """\
+protect board from directory.accounts as a where (a.id == "a05") because "the board's own account"
+"""
+
+
 CODES: tuple[Code, ...] = (
     Code(
         id="FC601",
@@ -64,6 +93,9 @@ Neither the folder this was run in nor any folder above it has a `fullcount.toml
 nothing can be checked or run: a workflow means something only against the resources that its sources declare.
 
 Run the command inside a workspace, or make one with `fullcount init`.""",
+        form=Form.COMMAND,
+        wrong=session("cd ..", "fullcount runs"),
+        right=session("fullcount runs"),
     ),
     Code(
         id="FC602",
@@ -110,6 +142,10 @@ set for this user, or the file can't be read, or what was found is empty. Refere
 connection is opened, so `fullcount check` passes without them.
 
 Scheduled runs often have fewer variables than your shell: look at the environment of the service.""",
+        form=Form.COMMAND,
+        wrong=session(PLAN),
+        right=session(f"HR_DATABASE=sqlite:///hr.db {PLAN}"),
+        files=edited("fullcount.toml", _FROM_ENVIRONMENT),
     ),
     Code(
         id="FC606",
@@ -148,6 +184,11 @@ can't be. The read ends as failed: a rule over a column that is not there can ha
 
 Look at the table's definition, then correct `table`, `schema` or `fields`. A view is declared with `view = true`;
 it may hide rows without a word, and the compiler then asks for a canary.""",
+        form=Form.COMMAND,
+        wrong=session(f"{PLAN} --json"),
+        right=session(f"{PLAN} --json"),
+        files=edited("fullcount.toml"),
+        wrong_files=edited("fullcount.toml", ('"accounts"', '"acounts"')),
     ),
     Code(
         id="FC609",
@@ -172,6 +213,9 @@ that can't be read is never taken for an empty one: the objects on it would lose
         title="a source that fullcount.toml does not have",
         explanation="""\
 A source was asked for that `fullcount.toml` does not configure under `[sources.NAME]`.""",
+        form=Form.COMMAND,
+        wrong=session(APPROVE, "sed -i s/sources.hr/sources.people/ fullcount.toml", APPLY),
+        right=session(APPROVE, APPLY),
     ),
     Code(
         id="FC611",
@@ -190,6 +234,11 @@ this morning look idle.
 
 Say what they mean with `timezone = "UTC"` (or another zone) in `[sources.NAME]`. Times that a zone's clock shows twice
 or never stay unknown even then.""",
+        form=Form.COMMAND,
+        wrong=session(f"{PLAN} --json"),
+        right=session(f"{PLAN} --json"),
+        files=edited("fullcount.toml"),
+        wrong_files=edited("fullcount.toml", ('timezone = "UTC"\n', "")),
     ),
     Code(
         id="FC613",
@@ -197,6 +246,14 @@ or never stay unknown even then.""",
         explanation="""\
 The folder that a `git` source names is not a git repository, or has no branch of the name that `base` says. Without a
 base branch nothing can be said to be merged, so nothing is listed at all.""",
+        form=Form.COMMAND,
+        wrong=session("mkdir shop", "fullcount plan branches.fcw --json"),
+        right=session(
+            "git init --quiet --initial-branch=main shop",
+            "git -C shop commit --quiet --allow-empty --message first",
+            "fullcount plan branches.fcw --json",
+        ),
+        files=(*edited("fullcount.toml", ("[roles]", f"{_SHOP}[roles]")), ("branches.fcw", _BRANCHES)),
     ),
     Code(
         id="FC614",
@@ -208,6 +265,11 @@ another folder, from which nothing would be read. Nothing runs then, and an appl
 lost without a word is a deletion.
 
 Give protections names that end in `.fcw`, and put everything else somewhere else.""",
+        form=Form.COMMAND,
+        wrong=session(PLAN),
+        right=session(PLAN),
+        files=(("protect/board.fcw", _BOARD),),
+        wrong_files=(("protect/board.md", _BOARD),),
     ),
     Code(
         id="FC615",
@@ -232,6 +294,11 @@ A protection holds for every workflow of the workspace; that is what it is for. 
 workflows of that file and no others, while whoever reads it believes that nobody can take these objects.
 
 Move it to `protect.fcw`.""",
+        form=Form.COMMAND,
+        wrong=session("fullcount check board.fcw"),
+        right=session("fullcount check protect.fcw"),
+        files=(("protect.fcw", _BOARD),),
+        wrong_files=(("board.fcw", _BOARD),),
     ),
     Code(
         id="FC617",

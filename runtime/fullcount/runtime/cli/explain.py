@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import click
 
 from fullcount.runtime.cli import options
 from fullcount.runtime.cli.ending import NotUnderstoodError
 from fullcount.runtime.cli.layout import paragraphs
+
+if TYPE_CHECKING:
+    from fullcount.dsl.codes import Code
 
 
 @options.command()
@@ -17,6 +21,8 @@ from fullcount.runtime.cli.layout import paragraphs
 def explain(code: str, as_json: bool) -> None:
     """Explain a code. It may be one of the language, of a source's answer, or of an act."""
     from fullcount.dsl.codes import CODES, RETIRED
+    from fullcount.dsl.codes.change import setting
+    from fullcount.dsl.codes.model import Form
 
     wanted = code.strip().upper()
     if wanted in RETIRED and not as_json:
@@ -43,14 +49,10 @@ def explain(code: str, as_json: bool) -> None:
             )
             return
         click.echo(f"{entry.id}  {entry.title}\n\n{paragraphs(entry.explanation)}")
-        right = dict(entry.files)
-        changed = [(path, text) for path, text in entry.wrong_files if text != right.get(path)]
-        examples = [("wrong", entry.wrong)] if entry.wrong != entry.right else []
-        examples += [(f"wrong `{path}`", text) for path, text in changed]
-        examples += [("right", entry.right)] + [(f"with `{path}`", text) for path, text in entry.files]
-        for heading, example in examples:
-            if example.strip():
-                click.echo(f"\n{heading}:\n\n" + "\n".join(f"    {line}" for line in example.strip("\n").split("\n")))
+        for heading, lines in _examples(entry):
+            click.echo(f"\n{heading}:\n\n" + "\n".join(f"    {line}".rstrip() for line in lines))
+        if entry.form is Form.COMMAND:
+            click.echo(f"\n{paragraphs(setting(entry))}")
         return
 
     from fullcount.runtime.evidence.explain import explain_text
@@ -64,6 +66,21 @@ def explain(code: str, as_json: bool) -> None:
         )
         return
     raise _unknown(wanted)
+
+
+def _examples(entry: Code) -> list[tuple[str, list[str]]]:
+    """Return the examples under their headings: files as they are, a session by how it is mended."""
+    from fullcount.dsl.codes.change import change
+    from fullcount.dsl.codes.model import Form
+
+    if entry.form is Form.COMMAND:
+        return [("wrong (-) and right (+), at a terminal", change(entry))]
+    right = dict(entry.files)
+    changed = [(path, text) for path, text in entry.wrong_files if text != right.get(path)]
+    examples = [("wrong", entry.wrong)] if entry.wrong != entry.right else []
+    examples += [(f"wrong `{path}`", text) for path, text in changed]
+    examples += [("right", entry.right)] + [(f"with `{path}`", text) for path, text in entry.files]
+    return [(heading, text.strip("\n").split("\n")) for heading, text in examples if text.strip() != ""]
 
 
 def _unknown(code: str) -> NotUnderstoodError:

@@ -1,0 +1,127 @@
+"""Plays the sessions of codes: lines of a terminal in a fresh copy of the workspace that `dsl/codes/terminal.py` says.
+
+`fullcount` runs in this process, by the same `main` as always. The few other commands that a session may have are done
+here, so that no program of the host is needed; one that is unknown is an error of the test.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shlex
+import shutil
+import sqlite3
+import subprocess
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pytest
+from tests.support.repository import CLEAN_GIT
+from tests.support.workspaces import Bench, Ended
+
+from fullcount.dsl.codes.terminal import BEFORE, DATABASES, FILES
+
+CODE = re.compile(r"\bFC\d{3}\b")
+_NEWEST = "SELECT plan_id, digest FROM plans ORDER BY plan_id DESC LIMIT 2"
+
+
+class Terminal(Bench):
+    """The workspace of the sessions, made once and put back to its beginning for each.
+
+    It always stands in the same folder: a plan says which database it was made over, and a copy elsewhere is another.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.uid = os.getuid()
+        self.root = folder / "acme"
+        self._kept = folder / "kept"
+        self.root.mkdir(parents=True)
+        self._here = self.root
+        self._write(FILES.items())
+        for name, script in DATABASES.items():
+            with contextlib.closing(sqlite3.connect(self.root / name)) as db, db:
+                db.executescript(script)
+        for line in BEFORE:
+            ended = self._typed(line)
+            assert ended is not None
+            assert ended.exit == 5, ended.said
+        shutil.copytree(self.root, self._kept)
+
+    def play(self, text: str, files: Iterable[tuple[str, str]]) -> list[Ended]:
+        """Type the lines of a session in a fresh workspace with these files; return how each `fullcount` ended."""
+        shutil.rmtree(self.root)
+        shutil.copytree(self._kept, self.root)
+        self._here = self.root
+        self._write(files)
+        typed = [line.removeprefix("$ ") for line in text.splitlines() if line.startswith("$ ")]
+        assert len(typed) == len(text.splitlines()), "a session has nothing but lines with `$ `"
+        return [ended for line in typed if (ended := self._typed(line)) is not None]
+
+    def _write(self, files: Iterable[tuple[str, str]]) -> None:
+        for name, text in files:
+            path = self.root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text.replace("uid:1000", f"uid:{self.uid}"), "utf-8")
+
+    def _typed(self, line: str) -> Ended | None:
+        words = [self._meant(word) for word in shlex.split(line)]
+        if "=" in words[0]:
+            name, _, value = words.pop(0).partition("=")
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setenv(name, value)
+                return self._ran(line, words)
+        return self._ran(line, words)
+
+    def _ran(self, line: str, words: list[str]) -> Ended | None:
+        match words:
+            case ["fullcount", *arguments]:
+                return self.run(*arguments, at=self._here)
+            case ["cd", folder]:
+                self._here = (self._here / folder).resolve()
+            case ["mkdir", folder]:
+                (self._here / folder).mkdir()
+            case ["git", *arguments]:
+                _git(arguments, self._here)
+            case ["rm", "-r", folder]:
+                shutil.rmtree(self._here / folder)
+            case ["sqlite3", database, statement]:
+                with contextlib.closing(sqlite3.connect(self._here / database)) as db, db:
+                    db.execute(statement)
+            case ["sed", "-i", change, path]:
+                old, new = change.removeprefix("s/").removesuffix("/").split("/")
+                text = (self._here / path).read_text("utf-8")
+                assert old in text, f"`{path}` has no `{old}`"
+                (self._here / path).write_text(text.replace(old, new), "utf-8")
+            case ["iconv", "-t", encoding, "-o", out, path]:
+                (self._here / out).write_bytes((self._here / path).read_text("utf-8").encode(encoding))
+            case _:
+                msg = f"a session can't have the command `{line}`"
+                raise AssertionError(msg)
+        return None
+
+    def _meant(self, word: str) -> str:
+        word = word.replace("uid:1000", f"uid:{self.uid}")
+        if word not in {"PLAN", "DIGEST", "OLDER", "HEAD"}:
+            return word
+        with contextlib.closing(sqlite3.connect(self.state)) as db:
+            ((seq, last),) = db.execute("SELECT seq, hash FROM journal ORDER BY seq DESC LIMIT 1").fetchall()
+            (newest, digest), (older, _) = db.execute(_NEWEST).fetchall()
+        return {"PLAN": newest, "DIGEST": digest, "OLDER": older, "HEAD": f"{seq}:{last}"}[word]
+
+
+def _git(arguments: Sequence[str], at: Path) -> None:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    subprocess.run(["git", *arguments], cwd=at, env={**kept, **CLEAN_GIT}, check=True)
+
+
+def codes_said(ended: Iterable[Ended]) -> set[str]:
+    """Return the codes that a session ended in, or that it says of what was not done.
+
+    Where a command ends in an error, that is what it says: the mistakes that are shown before it have their own codes.
+    """
+    found: set[str] = set()
+    for each in ended:
+        errors = re.findall(r"^error\[(FC\d{3})\]", each.err, re.MULTILINE)
+        found |= {errors[-1]} if errors else set(CODE.findall(each.said))
+    return found
