@@ -97,6 +97,7 @@ class Stage:
                 workflow.verifies[inventory.name],
                 envelope,
                 previous_rows=None,
+                series=(),
                 agreed_count=None,
                 used_fields=frozenset(),
                 at=world.clock(),

@@ -59,5 +59,10 @@ def certified(
     envelope: Envelope, *claims: Claim, at: datetime = NOW + timedelta(minutes=1), **rest: Any
 ) -> Certificate | Refusal:
     """Return what certifying `people` comes to; no claims: the usual ones."""
-    given: dict[str, Any] = {"previous_rows": None, "agreed_count": None, "used_fields": frozenset({"id"})}
+    given: dict[str, Any] = {
+        "previous_rows": None,
+        "series": (),
+        "agreed_count": None,
+        "used_fields": frozenset({"id"}),
+    }
     return certify(INVENTORY, claims or USUAL, envelope, at=at, **(given | rest))

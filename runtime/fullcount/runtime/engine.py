@@ -414,6 +414,7 @@ def certified_again(
         workflow.verifies.get(inventory, ()),
         envelope,
         previous_rows=None if measured is None else measured.previous_rows,
+        series=None if measured is None else measured.series,
         agreed_count=None if measured is None else measured.agreed_count,
         used_fields=used_fields(proposal, inventory),
         accepted=frozenset(),

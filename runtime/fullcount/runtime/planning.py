@@ -13,7 +13,7 @@ from datetime import datetime
 from ulid import ULID
 
 from fullcount.compiler import program
-from fullcount.compiler.claims import Agrees
+from fullcount.compiler.claims import Agrees, Direction
 from fullcount.compiler.graph import Stage
 from fullcount.compiler.lower import facts
 from fullcount.compiler.lower.world import Bindings
@@ -33,6 +33,7 @@ from fullcount.runtime.evidence.codes import ActReason
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.evidence.refusal import Finding, Ground, Refusal
 from fullcount.runtime.evidence.satisfy import Produced
+from fullcount.runtime.evidence.series import collapsed, question_of, stated_in
 from fullcount.runtime.exemption_lists import ExemptionLists
 from fullcount.runtime.plan.build import PlanInputs, build_plan
 from fullcount.runtime.plan.document import Measurement, PlanDocument
@@ -141,18 +142,25 @@ class Planning:
             msg = "the edge into `verify` requires an envelope"
             raise TypeError(msg)
         claims = workflow.verifies[stage.name]
+        question = question_of(workflow.inventories[stage.name], self.request.params)
+        series = self.store.series(workflow.name, stage.name, question)
         certificate = certify(
             workflow.inventories[stage.name],
             claims,
             envelope,
             previous_rows=self.store.previous_rows(workflow.name, stage.name),
+            series=series if rests_on_absence(self.request.proposal, stage.name) else None,
             agreed_count=await self._independent_count(claims),
             used_fields=used_fields(self.request.proposal, stage.name),
             accepted=frozenset(),
             at=self.clock(),
         )
         if isinstance(certificate, Certificate):
-            self.store.record_certificate(self.run_id, workflow.name, certificate.doc, certificate.observed_at)
+            # what is far below the others would make itself usual in time, if it were counted with them
+            fits = envelope.complete and not collapsed(envelope.work.rows, series, stated_in(claims))
+            self.store.record_certificate(
+                self.run_id, workflow.name, certificate.doc, certificate.observed_at, question if fits else None
+            )
         return certificate
 
     async def propose(self, stage: Stage, evidence: Evidence) -> Produced | Refusal:
@@ -318,6 +326,13 @@ def used_fields(proposal: program.Proposal, inventory: str) -> frozenset[str]:
     return none.union(*(facts.fields_read(e).get(inventory, none) for e in proposal.deciding))
 
 
+def rests_on_absence(proposal: program.Proposal, inventory: str) -> bool:
+    """Whether rows that were not returned could turn a conclusion of the proposal around."""
+    return any(use.inventory == inventory and use.direction is Direction.ABSENCE for use in proposal.uses)
+
+
 def measurement_of(certificate: Certificate) -> Measurement:
     """Return what a certificate was issued on besides its reading, so that it can be issued again from the plan."""
-    return Measurement(previous_rows=certificate.previous_rows, agreed_count=certificate.agreed_count)
+    return Measurement(
+        previous_rows=certificate.previous_rows, agreed_count=certificate.agreed_count, series=certificate.series
+    )

@@ -241,7 +241,14 @@ def test_nothing_verified_is_refused():
     from tests.support.evidence import INVENTORY, certify
 
     result = certify(
-        INVENTORY, (), envelope_of(), previous_rows=None, agreed_count=None, used_fields=frozenset(), at=NOW
+        INVENTORY,
+        (),
+        envelope_of(),
+        previous_rows=None,
+        series=None,
+        agreed_count=None,
+        used_fields=frozenset(),
+        at=NOW,
     )
     assert codes(result) == ["FC747"]
 

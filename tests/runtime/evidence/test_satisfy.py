@@ -51,6 +51,20 @@ def test_only_a_certificate_meets_an_edge_that_asks_for_evidence(evidence):
     assert codes(unmet(edge(), evidence, AT)) == ["FC747"]
 
 
+@pytest.mark.requirement("R19", "R21")
+def test_a_collapse_is_seen_again_at_each_edge_that_rests_on_absence():
+    """Nobody's word is taken for it, least of all where nothing was compared; the base of a proposal is left alone."""
+    fallen = certificate(series=None).model_copy(update={"series": (20, 20, 20, 20, 20)})
+    assert codes(unmet(edge(), fallen, AT)) == ["FC736"]
+    assert codes(unmet(edge(), certificate(series=None), AT)) == ["FC747"]
+    stated = Change(Decimal(50))
+    allowed = certificate(*USUAL, stated, series=fallen.series)
+    assert unmet(edge(*USUAL, stated), allowed, AT) == ()
+    base = edge().model_copy(update={"directions": (Direction.BASE, Direction.WITNESS)})
+    assert unmet(base, certificate(series=None), AT) == ()
+    assert codes(certified(envelope_of(), series=fallen.series).findings) == ["FC736"]
+
+
 @pytest.mark.requirement("R2", "R21")
 def test_a_certificate_around_a_partial_reading_is_not_believed():
     """The claims are worked out from the envelope again: its say-so is worth nothing."""

@@ -1,4 +1,4 @@
-"""FC742 to FC749: what a `verify` or an edge found missing at run time, besides the codes that sources give."""
+"""FC736 and FC742 to FC749: what a `verify` or an edge found missing at run time, besides the codes of sources."""
 
 from __future__ import annotations
 
@@ -13,6 +13,20 @@ _AT_LEAST = ("complete, fresh within 24h", "complete, fresh within 24h, rows at 
 _CHANGE = ("complete, fresh within 1h", "complete, fresh within 1h, change at most 20%")
 
 CODES: tuple[Code, ...] = (
+    Code(
+        "FC736",
+        "far fewer rows than earlier certified readings had",
+        "Where a conclusion rests on what is not in an inventory, each reading is held against the series of the last "
+        "20 certified readings of the same question (source, resource, key, scope, parts), once there are 5. It is "
+        "refused if it has fewer rows than the median less 3.5 scaled MADs, less a tenth of the median, and less one "
+        "row, whichever of these allows most; or if it is empty and none of them was. A feed that was emptied in "
+        "steps, a table that was half reloaded and a reader that lost a right all look like this, and each is as "
+        "complete as its source can say.\n\n"
+        "Find out what became of the collection. If it really became that small, say so in `verify`: with `change at "
+        "most 60%` a reading may lie up to 60 % under the median as well as under the last reading. What is certified "
+        "then is counted in the series, so that the clause can go again when that size is usual. A reading that is "
+        "refused, or that only serves what rests on no absence, is not counted. Another `scope` begins a new series.",
+    ),
     Code(
         "FC742",
         "the reading is too old for this use",

@@ -17,6 +17,7 @@ from fullcount.runtime.evidence.codes import WarningCode
 from fullcount.runtime.evidence.envelope import Envelope, Wire
 from fullcount.runtime.evidence.judge import CountFailed, Held, Measured, blocking, in_words, judge
 from fullcount.runtime.evidence.refusal import Finding, Ground, Refusal
+from fullcount.runtime.evidence.series import collapse
 from fullcount.runtime.evidence.wording import incompleteness, title, verify_way
 from fullcount.runtime.plan.document import CertificateDoc
 
@@ -35,6 +36,8 @@ class Certificate(Wire):
     """Rows of the certified reading before; None: there was none."""
     agreed_count: int | None = None
     """The independent count; None: none was asked for."""
+    series: tuple[int, ...] | None = None
+    """Rows of the certified readings before, the latest first; None: it was not held against them."""
     used_fields: tuple[str, ...] = ()
     accepted: tuple[WarningCode, ...] = ()
 
@@ -50,6 +53,7 @@ def certify(
     envelope: Envelope,
     *,
     previous_rows: int | None,
+    series: tuple[int, ...] | None,
     agreed_count: int | SourceError | None,
     used_fields: frozenset[str],
     accepted: frozenset[WarningCode] = frozenset(),
@@ -57,9 +61,11 @@ def certify(
 ) -> Certificate | Refusal:
     """Certify a reading at an instant, or refuse with everything that is missing.
 
-    `previous_rows`: rows of the last certified snapshot of the same inventory, None if there was none. `agreed_count`:
-    the count that `count agrees with` asks for, or the error that came instead. `used_fields`: the fields that rules
-    read. `accepted`: warnings that a workflow or the workspace accepts although they block.
+    `previous_rows`: rows of the last certified snapshot of the same inventory, None if there was none. `series`: rows
+    of the certified readings of the same question, the latest first; None where no use rests on absence.
+    `agreed_count`: the count that `count agrees with` asks for, or the error that came instead.
+    `used_fields`: the fields that rules read. `accepted`: warnings that a workflow or
+    the workspace accepts although they block.
     """
     counted = CountFailed(agreed_count.reason) if isinstance(agreed_count, SourceError) else agreed_count
     on = Measured(envelope, at, previous_rows, counted)
@@ -73,6 +79,8 @@ def certify(
             findings += result
     if len(claims) == 0:
         findings.append(_nothing_verified(envelope))
+    if series is not None:
+        findings += collapse(envelope, claims, series)
     findings += blocking(envelope, used_fields, accepted)
     digest, end_marker = envelope.snapshot_digest, envelope.work.end_marker
     if len(findings) > 0 or digest is None:
@@ -104,6 +112,7 @@ def certify(
         max_age=min(ages) / 1_000_000 if len(ages) > 0 else None,
         previous_rows=previous_rows,
         agreed_count=counted if isinstance(counted, int) else None,
+        series=series,
         used_fields=tuple(sorted(used_fields)),
         accepted=tuple(sorted(accepted)),
     )
@@ -112,7 +121,7 @@ def certify(
 def restore(doc: CertificateDoc, envelope: Envelope, *, max_age: float | None) -> Certificate:
     """Return the certificate that a stored plan carries, with the reading that it names.
 
-    What a later use can work out again, it does (`satisfy.unmet`). The count and the change were compared with numbers
+    What a later use can work out again, it does (`satisfy.unmet`). Count, change and series were compared with numbers
     of that time; the plan's digest vouches that the comparison held.
     """
     return Certificate(
@@ -123,6 +132,7 @@ def restore(doc: CertificateDoc, envelope: Envelope, *, max_age: float | None) -
         observed_at=envelope.scope.started_at,
         max_age=max_age,
         agreed_count=None if doc.count_agrees is None else doc.distinct_keys,
+        series=(),
         accepted=tuple(WarningCode(code) for code in doc.accepted_warnings),
     )
 

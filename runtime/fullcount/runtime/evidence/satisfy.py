@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 
-from fullcount.compiler.claims import Fresh
+from fullcount.compiler.claims import Direction, Fresh
 from fullcount.compiler.edges import Approved, Collected, Ended, Evidence, Planned, Requirement
 from fullcount.runtime.evidence.certificate import Certificate
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.evidence.judge import Held, Measured, blocking, judge
 from fullcount.runtime.evidence.refusal import Finding, Need
+from fullcount.runtime.evidence.series import collapse
 from fullcount.runtime.evidence.wording import READ_AGAIN
 from fullcount.runtime.plan.document import PlanDocument
 
@@ -209,6 +210,11 @@ def _evidence(requirement: Evidence, evidence: Produced, at: datetime) -> tuple[
         elif result.claim not in promised:
             findings += _other(wanted, f"`{result.claim}` was not certified of `{wanted}`")
     findings += _age(requirement, on)
+    if Direction.ABSENCE in requirement.directions:
+        if evidence.series is None:
+            findings += _other(wanted, f"the reading of `{wanted}` was not held against the readings before it")
+        else:
+            findings += collapse(envelope, tuple(claim.value() for claim in requirement.claims), evidence.series)
     findings += blocking(envelope, frozenset(evidence.used_fields), frozenset(evidence.accepted))
     return with_needs(tuple(dict.fromkeys(findings)), needs(requirement, f"uses of {wanted}"))
 

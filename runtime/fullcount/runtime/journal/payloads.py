@@ -72,6 +72,7 @@ class CertificateKept(Payload):
     snapshot_digest: str
     observed_at: int
     sha256: str
+    series: str | None = None
 
 
 # -- plans and approvals ----------------------------------------------------------------------------------------------

@@ -64,6 +64,8 @@ class Measurement(Wire):
 
     previous_rows: int | None = None
     agreed_count: int | None = None
+    series: tuple[int, ...] | None = None
+    """Rows of the certified readings before it, the latest first; None: nothing rests on what is not in it."""
 
 
 class StepDoc(Wire):

@@ -18,6 +18,7 @@ from fullcount.runtime import format as fmt
 from fullcount.runtime.connectors.base import TARGET_FACTS
 from fullcount.runtime.evidence.codes import WARNING_TEXT
 from fullcount.runtime.evidence.envelope import Envelope
+from fullcount.runtime.evidence.series import in_words
 from fullcount.runtime.evidence.wording import incompleteness, unusable_fields
 from fullcount.runtime.plan.digest import short_digest
 from fullcount.runtime.plan.document import (
@@ -380,7 +381,7 @@ def evidence_lines(doc: PlanDocument) -> list[EvidenceLine]:
         EvidenceLine(
             inventory=plain(held.inventory),
             resource=plain(f"{held.source}.{held.resource}"),
-            facts=tuple(_facts(held, envelopes.get(held.inventory), doc.created_at)),
+            facts=(*_facts(held, envelopes.get(held.inventory), doc.created_at), *_series(doc, held)),
             end=plain(held.end_marker),
             warnings=tuple(plain(warning) for warning in held.accepted_warnings),
             refused=tuple(_refused(envelopes.get(held.inventory))),
@@ -409,6 +410,12 @@ def _facts(held: CertificateDoc, envelope: Envelope | None, at: datetime) -> lis
         else:
             facts.append(plain(claim))
     return facts
+
+
+def _series(doc: PlanDocument, held: CertificateDoc) -> list[str]:
+    """Return how the reading stands to those before it, where something rests on what is not in it."""
+    measured = doc.measurements.get(held.inventory)
+    return [] if measured is None or measured.series is None else [in_words(held.rows, measured.series)]
 
 
 def _refused(envelope: Envelope | None) -> list[str]:

@@ -8,6 +8,7 @@ from sqlalchemy import insert, select
 from sqlalchemy.orm import Session
 
 from fullcount.runtime.evidence.envelope import Envelope
+from fullcount.runtime.evidence.series import LENGTH
 from fullcount.runtime.journal.entry import canonical_text, parse_canonical
 from fullcount.runtime.journal.payloads import CertificateKept, EnvelopeKept
 from fullcount.runtime.plan.digest import sha256_text
@@ -59,9 +60,17 @@ def envelopes(session: Session, run_id: str) -> tuple[Envelope, ...]:
 
 
 def record_certificate(
-    tx: Transaction, run_id: str, workflow: str, certificate: CertificateDoc, observed_at: datetime
+    tx: Transaction,
+    run_id: str,
+    workflow: str,
+    certificate: CertificateDoc,
+    observed_at: datetime,
+    series: str | None,
 ) -> str:
-    """Keep a certificate and return its id. Raises `ValueError` for a time without an offset."""
+    """Keep a certificate and return its id. `series`: see `tables.Certificate`.
+
+    Raises `ValueError` for a time without an offset.
+    """
     runs.running(tx.session, run_id)
     certificate_id, document = new_id(), canonical_text(certificate)
     kept = CertificateKept(
@@ -71,6 +80,7 @@ def record_certificate(
         rows=certificate.rows,
         snapshot_digest=certificate.snapshot_digest,
         observed_at=to_micros(observed_at),
+        series=series,
         sha256=sha256_text(document.encode()),
     )
     tx.session.execute(
@@ -93,6 +103,21 @@ def previous_rows(session: Session, workflow: str, inventory: str) -> int | None
         .order_by(tables.Certificate.recorded_at.desc(), tables.Certificate.certificate_id.desc())
         .limit(1)
     )
+
+
+def series(session: Session, workflow: str, inventory: str, question: str) -> tuple[int, ...]:
+    """Return the rows of the last certified readings that are counted in the series of a question, latest first."""
+    found = session.scalars(
+        select(tables.Certificate.rows)
+        .where(
+            tables.Certificate.workflow == workflow,
+            tables.Certificate.inventory == inventory,
+            tables.Certificate.series == question,
+        )
+        .order_by(tables.Certificate.recorded_at.desc(), tables.Certificate.certificate_id.desc())
+        .limit(LENGTH)
+    )
+    return tuple(found)
 
 
 def certificates(session: Session, run_id: str) -> tuple[StoredCertificate, ...]:

@@ -241,10 +241,25 @@ class Store:
         with self.reading() as session:
             return evidence.envelopes(session, run_id)
 
-    def record_certificate(self, run_id: str, workflow: str, certificate: CertificateDoc, observed_at: datetime) -> str:
-        """Keep a certificate with the instant that its freshness counts from, and return its id."""
+    def record_certificate(
+        self,
+        run_id: str,
+        workflow: str,
+        certificate: CertificateDoc,
+        observed_at: datetime,
+        series: str | None = None,
+    ) -> str:
+        """Keep a certificate with the instant that its freshness counts from, and return its id.
+
+        `series`: the question (`evidence.series.question_of`) in whose series it is counted; None: in none.
+        """
         with self.writing() as tx:
-            return evidence.record_certificate(tx, run_id, workflow, certificate, observed_at)
+            return evidence.record_certificate(tx, run_id, workflow, certificate, observed_at, series)
+
+    def series(self, workflow: str, inventory: str, question: str) -> tuple[int, ...]:
+        """Return the rows of the last certified readings of a question, the latest first."""
+        with self.reading() as session:
+            return evidence.series(session, workflow, inventory, question)
 
     def previous_rows(self, workflow: str, inventory: str) -> int | None:
         """Return the rows of the last certified snapshot of an inventory; None when there has been none."""

@@ -124,6 +124,9 @@ class Certificate(Base):
     rows: Mapped[int] = mapped_column(BigInteger)
     snapshot_digest: Mapped[str] = mapped_column(HASH)
     observed_at: Mapped[int] = mapped_column(BigInteger)
+    series: Mapped[str | None] = mapped_column(HASH)
+    """The fingerprint of the question, with whose other readings it is compared; None: it says nothing of what is
+    usual, being partial or far below the others."""
     document: Mapped[str] = mapped_column(Text)
     sha256: Mapped[str] = mapped_column(HASH)
     recorded_at: Mapped[int] = mapped_column(BigInteger)
