@@ -29,6 +29,7 @@ from fullcount.runtime.collect.loop import collect
 from fullcount.runtime.collect.snapshots import SnapshotStore
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.evidence.certificate import Certificate, certify
+from fullcount.runtime.evidence.warned import Recurrence
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.plan.build import PlanInputs, build_plan
 from fullcount.runtime.planning import clocks_of
@@ -100,6 +101,8 @@ class Stage:
                 series=(),
                 agreed_count=None,
                 used_fields=frozenset(),
+                accepted=frozenset(),
+                recurrence=Recurrence(seen=(), limit=5),
                 at=world.clock(),
             )
             assert isinstance(certificate, Certificate), certificate

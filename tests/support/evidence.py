@@ -11,9 +11,11 @@ from fullcount.compiler.claims import Claim, Complete, Consistency, Fresh, Snaps
 from fullcount.runtime.evidence.certificate import Certificate, certify
 from fullcount.runtime.evidence.envelope import Completeness, Envelope, Incompleteness, Notice, Scope, Status, Work
 from fullcount.runtime.evidence.refusal import Refusal
+from fullcount.runtime.evidence.warned import Recurrence
 
 DIGEST = "sha256:" + "ab" * 32
 INVENTORY = fake_inventory(fake_resource("people", "id: text, active: bool?", source="hr"))
+ONCE = Recurrence(seen=(), limit=5)
 HOUR = 3_600_000_000
 USUAL: tuple[Claim, ...] = (Complete(), Snapshot(), Visible(), Fresh(HOUR))
 
@@ -64,5 +66,7 @@ def certified(
         "series": (),
         "agreed_count": None,
         "used_fields": frozenset({"id"}),
+        "accepted": frozenset(),
+        "recurrence": ONCE,
     }
     return certify(INVENTORY, claims or USUAL, envelope, at=at, **(given | rest))

@@ -26,6 +26,7 @@ from fullcount.compiler.graph import Stage, build_graph
 from fullcount.compiler.protections import Protections, protect_workflow, protections_of
 from fullcount.dsl.source import Source
 from fullcount.runtime import __version__
+from fullcount.runtime.accepting import Accepting
 from fullcount.runtime.act.apply import apply_plan
 from fullcount.runtime.act.context import ApplyContext, ApplyReport, StopSignal
 from fullcount.runtime.act.context import Progress as ActProgress
@@ -43,6 +44,7 @@ from fullcount.runtime.evidence.certificate import Certificate, certify
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.evidence.refusal import Finding, Ground, Prevented, Refusal
 from fullcount.runtime.evidence.satisfy import Produced
+from fullcount.runtime.evidence.warned import Recurrence
 from fullcount.runtime.exemption_lists import ExemptionLists
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.journal.verify import verify as verify_record
@@ -219,7 +221,10 @@ class Engine:
             reports: list[ApplyReport] = []
 
             async def verify(stage: Stage, evidence: Evidence) -> Produced | Refusal:
-                return certified_again(plan, workflow, proposal, stage.name, evidence[f"inventory:{stage.name}"])
+                accepting = Accepting.now(self.workspace, workflow.inventories[stage.name], self._clock())
+                return certified_again(
+                    plan, workflow, proposal, stage.name, evidence[f"inventory:{stage.name}"], accepting
+                )
 
             async def propose(_stage: Stage, _evidence: Evidence) -> PlanDocument | Refusal:
                 return standing(plan)
@@ -399,17 +404,22 @@ def proposal_of(workflow: program.Workflow, name: str) -> program.Proposal:
 
 
 def certified_again(
-    plan: StoredPlan, workflow: program.Workflow, proposal: program.Proposal, inventory: str, envelope: Produced
+    plan: StoredPlan,
+    workflow: program.Workflow,
+    proposal: program.Proposal,
+    inventory: str,
+    envelope: Produced,
+    accepting: Accepting,
 ) -> Certificate | Refusal:
     """Return the certificate of a stored envelope, issued anew as of the plan's own time, or why it can't be issued.
 
-    Nothing is taken from what the plan says of its certificates.
+    Nothing is taken from what the plan says of its certificates. Which warnings are accepted is what holds now.
     """
     if not isinstance(envelope, Envelope):
         msg = "the edge into `verify` requires an envelope"
         raise TypeError(msg)
     measured = plan.document.measurements.get(inventory)
-    return certify(
+    issued = certify(
         workflow.inventories[inventory],
         workflow.verifies.get(inventory, ()),
         envelope,
@@ -417,9 +427,11 @@ def certified_again(
         series=None if measured is None else measured.series,
         agreed_count=None if measured is None else measured.agreed_count,
         used_fields=used_fields(proposal, inventory),
-        accepted=frozenset(),
+        accepted=accepting.accepted,
+        recurrence=Recurrence(seen=() if measured is None else measured.warnings, limit=accepting.limit),
         at=plan.document.created_at,
     )
+    return accepting.said(issued)
 
 
 def standing(plan: StoredPlan) -> PlanDocument | Refusal:

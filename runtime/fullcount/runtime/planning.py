@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 
 from ulid import ULID
 
@@ -20,6 +20,7 @@ from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.values import Value
 from fullcount.dsl.source import Source
 from fullcount.runtime import __version__
+from fullcount.runtime.accepting import Accepting
 from fullcount.runtime.approve import approvals
 from fullcount.runtime.approve.identity import Person
 from fullcount.runtime.collect.across import collect_across
@@ -29,11 +30,13 @@ from fullcount.runtime.collect.parts import UnnamedPartError, not_covered, parts
 from fullcount.runtime.collect.snapshots import SnapshotStore
 from fullcount.runtime.connectors.base import SourceError
 from fullcount.runtime.evidence.certificate import Certificate, certify
-from fullcount.runtime.evidence.codes import ActReason
+from fullcount.runtime.evidence.codes import ActReason, WarningCode
 from fullcount.runtime.evidence.envelope import Envelope
+from fullcount.runtime.evidence.recurrence import notes_on
 from fullcount.runtime.evidence.refusal import Finding, Ground, Refusal
 from fullcount.runtime.evidence.satisfy import Produced
 from fullcount.runtime.evidence.series import collapsed, question_of, stated_in
+from fullcount.runtime.evidence.warned import Recurrence, WarningSeen
 from fullcount.runtime.exemption_lists import ExemptionLists
 from fullcount.runtime.plan.build import PlanInputs, build_plan
 from fullcount.runtime.plan.document import Measurement, PlanDocument
@@ -101,7 +104,8 @@ class Planning:
         """Read one inventory to its end, or as far as it goes."""
         asked = self.request.workflow.inventories[stage.name]
         envelope = await self._read(asked, _listed(asked, evidence))
-        self.store.record_envelope(self.run_id, self.request.workflow.name, envelope)
+        workflow = self.request.workflow
+        self.store.record_envelope(self.run_id, workflow.name, envelope, workflow.owner)
         return envelope
 
     async def _read(self, asked: program.Inventory, listed: Mapping[str, Certificate]) -> Envelope:
@@ -144,7 +148,8 @@ class Planning:
         claims = workflow.verifies[stage.name]
         question = question_of(workflow.inventories[stage.name], self.request.params)
         series = self.store.series(workflow.name, stage.name, question)
-        certificate = certify(
+        accepting = Accepting.now(self.workspace, workflow.inventories[stage.name], self.now)
+        issued = certify(
             workflow.inventories[stage.name],
             claims,
             envelope,
@@ -152,9 +157,11 @@ class Planning:
             series=series if rests_on_absence(self.request.proposal, stage.name) else None,
             agreed_count=await self._independent_count(claims),
             used_fields=used_fields(self.request.proposal, stage.name),
-            accepted=frozenset(),
+            accepted=accepting.accepted,
+            recurrence=Recurrence(seen=self._seen(stage.name, envelope, accepting), limit=accepting.limit),
             at=self.clock(),
         )
+        certificate = accepting.said(issued)
         if isinstance(certificate, Certificate):
             # what is far below the others would make itself usual in time, if it were counted with them
             fits = envelope.complete and not collapsed(envelope.work.rows, series, stated_in(claims))
@@ -162,6 +169,21 @@ class Planning:
                 self.run_id, workflow.name, certificate.doc, certificate.observed_at, question if fits else None
             )
         return certificate
+
+    def _seen(self, inventory: str, envelope: Envelope, accepting: Accepting) -> tuple[WarningSeen, ...]:
+        """Return how often the warnings of a reading came in a row; it was counted when it was recorded."""
+        codes = {notice.code for notice in envelope.warnings}
+        return tuple(
+            WarningSeen(
+                code=WarningCode(row.code),
+                runs=row.runs,
+                since=row.since,
+                owner=row.owner,
+                accepted_until=accepting.until(WarningCode(row.code)),
+            )
+            for row in self.store.warnings(self.request.workflow.name, inventory)
+            if row.code in codes
+        )
 
     async def propose(self, stage: Stage, evidence: Evidence) -> Produced | Refusal:
         """Make the plan and keep it; it takes the place of older plans of the same proposal."""
@@ -204,7 +226,7 @@ class Planning:
             created_by=request.person.principal,
             created_at=self.clock(),
             previous=previous,
-            notes=reached,
+            notes=(*reached, *self._accepted_notes(evidence)),
             measurements={c.inventory: measurement_of(c) for c in certificates},
             sources=request.sources,
             clocks=None if act is None or len(act.steps) == 0 else clocks_of(self.store, workflow, proposal),
@@ -246,6 +268,15 @@ class Planning:
         if len(findings) > 0:
             return Refusal(stage=stage.node, ground=Ground.POLICY, findings=tuple(findings))
         return tuple(known)
+
+    def _accepted_notes(self, evidence: Evidence) -> tuple[str, ...]:
+        """Return what a reviewer has to know of the warnings that the workspace accepts."""
+        read: dict[str, frozenset[WarningCode]] = {}
+        for each in evidence.values():
+            if isinstance(each, Envelope):
+                resource = f"{each.scope.source}.{each.scope.resource}"
+                read[resource] = read.get(resource, frozenset()) | {notice.code for notice in each.warnings}
+        return notes_on(self.workspace.accepted_warnings(), read, self.now.astimezone(UTC).date())
 
     def _previous(self) -> PlanDocument | None:
         """Return the plan that this one is compared with.
@@ -334,5 +365,8 @@ def rests_on_absence(proposal: program.Proposal, inventory: str) -> bool:
 def measurement_of(certificate: Certificate) -> Measurement:
     """Return what a certificate was issued on besides its reading, so that it can be issued again from the plan."""
     return Measurement(
-        previous_rows=certificate.previous_rows, agreed_count=certificate.agreed_count, series=certificate.series
+        previous_rows=certificate.previous_rows,
+        agreed_count=certificate.agreed_count,
+        series=certificate.series,
+        warnings=certificate.recurrence.seen,
     )

@@ -238,7 +238,7 @@ def test_a_refusal_names_everything_that_lacks_and_not_only_the_first():
 
 def test_nothing_verified_is_refused():
     """An empty `verify` certifies nothing."""
-    from tests.support.evidence import INVENTORY, certify
+    from tests.support.evidence import INVENTORY, ONCE, certify
 
     result = certify(
         INVENTORY,
@@ -248,6 +248,8 @@ def test_nothing_verified_is_refused():
         series=None,
         agreed_count=None,
         used_fields=frozenset(),
+        accepted=frozenset(),
+        recurrence=ONCE,
         at=NOW,
     )
     assert codes(result) == ["FC747"]

@@ -1,4 +1,4 @@
-"""FC736 and FC742 to FC749: what a `verify` or an edge found missing at run time, besides the codes of sources."""
+"""FC736, FC737, FC742 to FC749: what a `verify` or an edge found missing at run time, besides the codes of sources."""
 
 from __future__ import annotations
 
@@ -26,6 +26,17 @@ CODES: tuple[Code, ...] = (
         "most 60%` a reading may lie up to 60 % under the median as well as under the last reading. What is certified "
         "then is counted in the series, so that the clause can go again when that size is usual. A reading that is "
         "refused, or that only serves what rests on no absence, is not counted. Another `scope` begins a new series.",
+    ),
+    Code(
+        "FC737",
+        "a warning came with every reading, and nobody resolved or accepted it",
+        "A source told of the same doubt several readings in a row: `warnings_become_failures` of `[policy]` in "
+        "`fullcount.toml`, 5 if nothing is said. A warning that everybody has learned to read over is no warning any "
+        "more, so it becomes a failure: nothing is proposed or acted on until it is seen to. `fullcount runs` says "
+        "since when it is there, how often it came and whose it is.\n\n"
+        "Mend it at its cause; one complete reading without the warning begins the count anew. Or accept it in "
+        "`fullcount.toml` with `[[accepted_warning]]`, for a resource, with an owner, a reason and a last day. "
+        "Warnings that only describe how a source answers, as `TOTAL_ABSENT`, never become failures.",
     ),
     Code(
         "FC742",

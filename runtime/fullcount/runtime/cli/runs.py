@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,7 +13,7 @@ from fullcount.runtime.cli.layout import wrapped
 from fullcount.runtime.text import plain
 
 if TYPE_CHECKING:
-    from fullcount.runtime.store.views import PlanBrief, RunRow, SlotRow, StepCount
+    from fullcount.runtime.store.views import PlanBrief, RunRow, SlotRow, StepCount, WarningRow
 
 
 @options.command()
@@ -34,10 +34,13 @@ def runs(workflow: str | None, limit: int, as_json: bool) -> None:
             slots = here.store.slots(limit, workflow=workflow)
             steps = here.store.step_counts(workflow)
             notices = here.store.latest_notices(limit, workflow=workflow)
+            warned = here.store.warnings(workflow)
+            accepted = sorted(here.workspace.accepted_warnings(), key=lambda each: each.expires)
+            until = {(each.resource, str(each.code)): each.expires for each in accepted}
     except StoreMissing as error:
         # Not an error for who asks what ran; but said, since a store that went away looks the same.
         if as_json:
-            show_json({"runs": [], "plans": [], "slots": [], "steps": [], "notices": []})
+            show_json({"runs": [], "plans": [], "slots": [], "steps": [], "notices": [], "warnings": []})
         else:
             click.echo(wrapped("", plain(f"nothing has run: {error.message}; {error.help}")))
         return
@@ -49,6 +52,7 @@ def runs(workflow: str | None, limit: int, as_json: bool) -> None:
                 "slots": [_slot(s) for s in slots],
                 "steps": [_step(s) for s in steps],
                 "notices": [notice_document(n) for n in notices],
+                "warnings": [_warning(w, until.get((w.resource, w.code))) for w in warned],
             }
         )
         return
@@ -62,6 +66,7 @@ def runs(workflow: str | None, limit: int, as_json: bool) -> None:
             click.echo(wrapped(f"{'':<23}  told ", notice_text(notice)))
     _say("plans", [_plan_text(plan) for plan in plans])
     _say("steps of graduated acts", [_step_text(step) for step in steps])
+    _say("warnings of the last readings", [_warning_text(w, until.get((w.resource, w.code))) for w in warned])
     _say("planned instants", [_slot_text(slot) for slot in slots])
 
 
@@ -86,6 +91,17 @@ def _step_text(row: StepCount) -> str:
     lapsed = ", no longer qualify, not yet released" if row.standing == "lapsed" else ""
     name = plain(f"{row.workflow}.{row.proposal}", 44)
     return f"  {row.objects:>7,} objects  {where}{lapsed}  since {_when(row.first_since)}  {name}"
+
+
+def _warning_text(row: WarningRow, until: date | None) -> str:
+    """Return a warning in one line, with a second one for whose it is."""
+    over = "" if until is None or until >= datetime.now(UTC).date() else ", which is over"
+    accepted = "not accepted" if until is None else f"accepted until {until}{over}"
+    return (
+        f"  {row.runs:>4} in a row  {row.code}  {plain(f'{row.workflow}.{row.inventory} ({row.resource})', 60)}\n"
+        f"{'':<15}  since {_when(row.since)}, first seen {_when(row.first_seen)}  "
+        f"owner {plain(row.owner, 40)}  {accepted}"
+    )
 
 
 def _run_text(row: RunRow) -> str:
@@ -119,6 +135,21 @@ def _run(row: RunRow) -> dict[str, Any]:
         "state": row.state,
         "exit": row.exit,
         "summary": row.summary,
+    }
+
+
+def _warning(row: WarningRow, until: date | None) -> dict[str, Any]:
+    return {
+        "workflow": row.workflow,
+        "inventory": row.inventory,
+        "resource": row.resource,
+        "code": row.code,
+        "owner": row.owner,
+        "first_seen": row.first_seen.isoformat(),
+        "since": row.since.isoformat(),
+        "last_seen": row.last_seen.isoformat(),
+        "runs_in_a_row": row.runs,
+        "accepted_until": None if until is None else until.isoformat(),
     }
 
 

@@ -13,11 +13,13 @@ from pydantic import AwareDatetime
 from fullcount.compiler import program
 from fullcount.compiler.claims import Agrees, Claim, Fresh
 from fullcount.runtime.connectors.base import SourceError
-from fullcount.runtime.evidence.codes import WarningCode
+from fullcount.runtime.evidence.codes import Severity, WarningCode, severity_of
 from fullcount.runtime.evidence.envelope import Envelope, Wire
 from fullcount.runtime.evidence.judge import CountFailed, Held, Measured, blocking, in_words, judge
+from fullcount.runtime.evidence.recurrence import recurring
 from fullcount.runtime.evidence.refusal import Finding, Ground, Refusal
 from fullcount.runtime.evidence.series import collapse
+from fullcount.runtime.evidence.warned import Recurrence
 from fullcount.runtime.evidence.wording import incompleteness, title, verify_way
 from fullcount.runtime.plan.document import CertificateDoc
 
@@ -40,6 +42,8 @@ class Certificate(Wire):
     """Rows of the certified readings before, the latest first; None: it was not held against them."""
     used_fields: tuple[str, ...] = ()
     accepted: tuple[WarningCode, ...] = ()
+    recurrence: Recurrence
+    """How often its warnings came in a row."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -56,7 +60,8 @@ def certify(
     series: tuple[int, ...] | None,
     agreed_count: int | SourceError | None,
     used_fields: frozenset[str],
-    accepted: frozenset[WarningCode] = frozenset(),
+    accepted: frozenset[WarningCode],
+    recurrence: Recurrence,
     at: datetime,
 ) -> Certificate | Refusal:
     """Certify a reading at an instant, or refuse with everything that is missing.
@@ -64,8 +69,8 @@ def certify(
     `previous_rows`: rows of the last certified snapshot of the same inventory, None if there was none. `series`: rows
     of the certified readings of the same question, the latest first; None where no use rests on absence.
     `agreed_count`: the count that `count agrees with` asks for, or the error that came instead.
-    `used_fields`: the fields that rules read. `accepted`: warnings that a workflow or
-    the workspace accepts although they block.
+    `used_fields`: the fields that rules read. `accepted`: warnings of the resource
+    that the workspace accepts although they block. `recurrence`: how often in a row they were seen.
     """
     counted = CountFailed(agreed_count.reason) if isinstance(agreed_count, SourceError) else agreed_count
     on = Measured(envelope, at, previous_rows, counted)
@@ -82,6 +87,7 @@ def certify(
     if series is not None:
         findings += collapse(envelope, claims, series)
     findings += blocking(envelope, used_fields, accepted)
+    findings += recurring(envelope, recurrence, accepted)
     digest, end_marker = envelope.snapshot_digest, envelope.work.end_marker
     if len(findings) > 0 or digest is None:
         distinct = tuple(dict.fromkeys(findings))
@@ -106,7 +112,7 @@ def certify(
             incomplete=tuple(dict.fromkeys(incompleteness(reason) for reason in envelope.completeness.reasons)),
             parts=tuple(part.name for part in envelope.scope.parts),
             count_agrees=", ".join(f"{claim.source}.{claim.resource}" for claim in agrees) or None,
-            accepted_warnings=tuple(sorted(n.code for n in envelope.warnings if n.blocking and n.code in accepted)),
+            accepted_warnings=tuple(sorted({n.code for n in envelope.warnings if _matters(n.code)} & accepted)),
         ),
         observed_at=envelope.scope.started_at,
         max_age=min(ages) / 1_000_000 if len(ages) > 0 else None,
@@ -115,14 +121,15 @@ def certify(
         series=series,
         used_fields=tuple(sorted(used_fields)),
         accepted=tuple(sorted(accepted)),
+        recurrence=recurrence,
     )
 
 
 def restore(doc: CertificateDoc, envelope: Envelope, *, max_age: float | None) -> Certificate:
     """Return the certificate that a stored plan carries, with the reading that it names.
 
-    What a later use can work out again, it does (`satisfy.unmet`). Count, change and series were compared with numbers
-    of that time; the plan's digest vouches that the comparison held.
+    What a later use can work out again, it does (`satisfy.unmet`). Count, change, series and recurrence were compared
+    with numbers of that time; the plan's digest vouches that the comparison held.
     """
     return Certificate(
         inventory=doc.inventory,
@@ -134,7 +141,13 @@ def restore(doc: CertificateDoc, envelope: Envelope, *, max_age: float | None) -
         agreed_count=None if doc.count_agrees is None else doc.distinct_keys,
         series=(),
         accepted=tuple(WarningCode(code) for code in doc.accepted_warnings),
+        recurrence=Recurrence(seen=(), limit=1),
     )
+
+
+def _matters(code: WarningCode) -> bool:
+    """Whether it makes a difference that a warning is accepted."""
+    return severity_of(code) is not Severity.NOTES
 
 
 def _foreign(inventory: program.Inventory, envelope: Envelope) -> tuple[Finding, ...]:

@@ -128,16 +128,46 @@ DECISION_TEXT: dict[Decision, str] = {
 """What each decision means."""
 
 
+class Severity(StrEnum):
+    """What a warning does to every use that may lead to an act, unless the workspace accepts it."""
+
+    BLOCKS = "blocks"
+    """It blocks at once; `PARTIAL_FIELD_SET` only where one of the fields is used."""
+    RECURS = "recurs"
+    """It blocks once it came too often in a row: something is wrong that can be mended."""
+    NOTES = "notes"
+    """It never blocks: it tells how the source answers, and stays as long as the source is what it is."""
+
+
+_SEVERITIES: dict[WarningCode, Severity] = {
+    WarningCode.STALE_INDEX: Severity.BLOCKS,
+    WarningCode.STALE_READ: Severity.BLOCKS,
+    WarningCode.USAGE_DATA_LAG: Severity.BLOCKS,
+    WarningCode.TRACKING_WINDOW_LIMIT: Severity.BLOCKS,
+    WarningCode.PARTIAL_FIELD_SET: Severity.BLOCKS,
+    WarningCode.DEFAULT_SCOPE_APPLIED: Severity.BLOCKS,
+    WarningCode.SHARED_IDENTITY: Severity.BLOCKS,
+    WarningCode.VERSIONS_NOT_LISTED: Severity.BLOCKS,
+    WarningCode.CACHED_RESPONSE: Severity.RECURS,
+    WarningCode.DUPLICATE_ITEMS: Severity.RECURS,
+    WarningCode.TOTAL_CHANGED: Severity.RECURS,
+    WarningCode.SERVER_WARNING: Severity.RECURS,
+    WarningCode.TOTAL_ESTIMATED: Severity.NOTES,
+    WarningCode.TOTAL_ABSENT: Severity.NOTES,
+    WarningCode.EMPTY_PAGE_WITH_CURSOR: Severity.NOTES,
+    WarningCode.SHORT_PAGE: Severity.NOTES,
+    WarningCode.PAGE_SIZE_CLAMPED: Severity.NOTES,
+    WarningCode.NO_SNAPSHOT: Severity.NOTES,
+    WarningCode.SOFT_DELETED_INCLUDED: Severity.NOTES,
+}
+
+
+def severity_of(code: WarningCode) -> Severity:
+    """Return what a warning does. One that is missing in the table is a bug, and blocks until it is there."""
+    return _SEVERITIES.get(code, Severity.BLOCKS)
+
+
 BLOCKING_WARNINGS: frozenset[WarningCode] = frozenset(
-    {
-        WarningCode.STALE_INDEX,
-        WarningCode.STALE_READ,
-        WarningCode.USAGE_DATA_LAG,
-        WarningCode.TRACKING_WINDOW_LIMIT,
-        WarningCode.PARTIAL_FIELD_SET,
-        WarningCode.DEFAULT_SCOPE_APPLIED,
-        WarningCode.SHARED_IDENTITY,
-        WarningCode.VERSIONS_NOT_LISTED,
-    }
+    code for code in WarningCode if severity_of(code) is Severity.BLOCKS
 )
-"""Warnings that block an act unless a workflow or the workspace accepts them."""
+"""Warnings that block an act unless the workspace accepts them."""

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from fullcount.runtime.evidence.codes import (
     ACT_REASON_TEXT,
-    BLOCKING_WARNINGS,
     REASON_TEXT,
     WARNING_TEXT,
     ActReason,
     Reason,
+    Severity,
     WarningCode,
+    severity_of,
 )
 
 _A, _R, _W = ActReason, Reason, WarningCode
@@ -197,6 +198,13 @@ _ACTS: dict[ActReason, str] = {
 }
 
 
+_SEVERITY = {
+    Severity.BLOCKS: "a warning that blocks acts unless it is accepted",
+    Severity.RECURS: "a warning that blocks acts once it came several times in a row, unless it is accepted",
+    Severity.NOTES: "a warning: it does not block acts",
+}
+
+
 def explain_text(code: str) -> str | None:
     """Return the help for a reason, warning or act code; None for any other text."""
     if code in Reason.__members__:
@@ -205,9 +213,7 @@ def explain_text(code: str) -> str | None:
         return _entry(REASON_TEXT[reason], kind, _REASONS[reason])
     if code in WarningCode.__members__:
         warning = WarningCode(code)
-        blocks = warning in BLOCKING_WARNINGS
-        kind = "a warning that blocks acts unless it is accepted" if blocks else "a warning: it does not block acts"
-        return _entry(WARNING_TEXT[warning], kind, _WARNINGS[warning])
+        return _entry(WARNING_TEXT[warning], _SEVERITY[severity_of(warning)], _WARNINGS[warning])
     if code in ActReason.__members__:
         act = ActReason(code)
         return _entry(ACT_REASON_TEXT[act], "why an act did not simply succeed", _ACTS[act])

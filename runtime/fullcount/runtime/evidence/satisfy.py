@@ -15,6 +15,7 @@ from fullcount.compiler.edges import Approved, Collected, Ended, Evidence, Plann
 from fullcount.runtime.evidence.certificate import Certificate
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.evidence.judge import Held, Measured, blocking, judge
+from fullcount.runtime.evidence.recurrence import recurring
 from fullcount.runtime.evidence.refusal import Finding, Need
 from fullcount.runtime.evidence.series import collapse
 from fullcount.runtime.evidence.wording import READ_AGAIN
@@ -215,7 +216,9 @@ def _evidence(requirement: Evidence, evidence: Produced, at: datetime) -> tuple[
             findings += _other(wanted, f"the reading of `{wanted}` was not held against the readings before it")
         else:
             findings += collapse(envelope, tuple(claim.value() for claim in requirement.claims), evidence.series)
-    findings += blocking(envelope, frozenset(evidence.used_fields), frozenset(evidence.accepted))
+    accepted = frozenset(evidence.accepted)
+    findings += blocking(envelope, frozenset(evidence.used_fields), accepted)
+    findings += recurring(envelope, evidence.recurrence, accepted)
     return with_needs(tuple(dict.fromkeys(findings)), needs(requirement, f"uses of {wanted}"))
 
 

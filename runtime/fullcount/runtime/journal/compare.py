@@ -29,6 +29,7 @@ def compare_tables(state: State, session: Session) -> dict[str, int]:
     compare.table("step", About.ACT, tables.StepState, ("workflow", "proposal", "object_key"), state.steps)
     compare.table("canary", About.ACT, tables.Canary, ("plan_id",), state.canaries)
     compare.table("notice", About.RUN, tables.Notice, ("notice_id",), state.notices, _body)
+    compare.table("warning", About.EVIDENCE, tables.SeenWarning, ("workflow", "inventory", "code"), state.warnings)
     compare.table("lease", About.COORDINATION, tables.Lease, ("name",), state.leases, _no_end)
     compare.table("slot", About.COORDINATION, tables.Slot, ("slot_id",), state.slots)
     compare.table("control", About.COORDINATION, tables.Control, ("name",), state.controls)

@@ -54,6 +54,9 @@ class State:
     canaries: dict[Key, Expected] = field(default_factory=dict)
     steps: dict[Key, Expected] = field(default_factory=dict)
     notices: dict[Key, Expected] = field(default_factory=dict)
+    warnings: dict[Key, Expected] = field(default_factory=dict)
+    warned: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    """By workflow and inventory: the codes of the same warnings."""
     step_intents: dict[tuple[str, str], Any] = field(default_factory=dict)
     """By plan and object: where the object of a graduated act stood when the act was meant."""
     early: dict[str, int] = field(default_factory=dict)

@@ -59,6 +59,15 @@ class EnvelopeKept(Payload):
     rows: int
     snapshot_digest: str | None
     sha256: str
+    warnings: tuple[str, ...] | None = None
+    """The codes of its warnings, each once; None: an older version did not say."""
+    resource: str = ""
+    """`hr.employees`; with `owner`, of the workflow, only where the warnings are said."""
+    owner: str = ""
+
+    def columns(self) -> dict[str, Any]:
+        """Return what the table of envelopes has of it."""
+        return self.model_dump(exclude={"warnings", "resource", "owner"})
 
 
 class CertificateKept(Payload):

@@ -13,6 +13,7 @@ from fullcount.runtime.journal import (
     replay_canaries,
     replay_notices,
     replay_steps,
+    replay_warnings,
     strikes,
 )
 from fullcount.runtime.journal.entry import Entry, canonical_text
@@ -98,8 +99,9 @@ def _run_finished(state: State, entry: Entry, said: RunFinished) -> None:
 
 
 def _envelope(state: State, entry: Entry, said: EnvelopeKept) -> None:
-    columns = said.model_dump() | {"run_id": entry.run_id, "recorded_at": entry.at}
+    columns = said.columns() | {"run_id": entry.run_id, "recorded_at": entry.at}
     state.add(state.envelopes, (said.envelope_id,), entry, columns)
+    replay_warnings.seen(state, entry, said)
 
 
 def _certificate(state: State, entry: Entry, said: CertificateKept) -> None:

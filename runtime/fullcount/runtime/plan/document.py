@@ -13,6 +13,7 @@ from pydantic import AwareDatetime, Field
 
 from fullcount.compiler.values import FieldState
 from fullcount.runtime.evidence.envelope import Envelope, Wire
+from fullcount.runtime.evidence.warned import WarningSeen
 
 CLOCK_PARTS: frozenset[str] = frozenset(
     {"plan_id", "run_id", "created_at", "now", "created_by", "digest", "envelopes", "measurements", "clocks"}
@@ -66,6 +67,8 @@ class Measurement(Wire):
     agreed_count: int | None = None
     series: tuple[int, ...] | None = None
     """Rows of the certified readings before it, the latest first; None: nothing rests on what is not in it."""
+    warnings: tuple[WarningSeen, ...] = ()
+    """How often in a row its warnings came."""
 
 
 class StepDoc(Wire):

@@ -16,9 +16,10 @@ from typing import Any
 
 from fullcount.runtime import format as fmt
 from fullcount.runtime.connectors.base import TARGET_FACTS
-from fullcount.runtime.evidence.codes import WARNING_TEXT
+from fullcount.runtime.evidence.codes import WARNING_TEXT, Severity, severity_of
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.evidence.series import in_words
+from fullcount.runtime.evidence.warned import WarningSeen
 from fullcount.runtime.evidence.wording import incompleteness, unusable_fields
 from fullcount.runtime.plan.digest import short_digest
 from fullcount.runtime.plan.document import (
@@ -413,9 +414,24 @@ def _facts(held: CertificateDoc, envelope: Envelope | None, at: datetime) -> lis
 
 
 def _series(doc: PlanDocument, held: CertificateDoc) -> list[str]:
-    """Return how the reading stands to those before it, where something rests on what is not in it."""
+    """Return how the reading stands to those before it: its size, and the warnings that came again."""
     measured = doc.measurements.get(held.inventory)
-    return [] if measured is None or measured.series is None else [in_words(held.rows, measured.series)]
+    if measured is None:
+        return []
+    series = [] if measured.series is None else [in_words(held.rows, measured.series)]
+    return series + [
+        plain(f"{seen.code} {_times(seen)} since {seen.since:%Y-%m-%d} ({seen.owner}{_until(seen)})")
+        for seen in measured.warnings
+        if severity_of(seen.code) is not Severity.NOTES
+    ]
+
+
+def _times(seen: WarningSeen) -> str:
+    return "once" if seen.runs == 1 else f"{seen.runs:,} times in a row"
+
+
+def _until(seen: WarningSeen) -> str:
+    return "" if seen.accepted_until is None else f", accepted until {seen.accepted_until}"
 
 
 def _refused(envelope: Envelope | None) -> list[str]:

@@ -13,15 +13,15 @@ from fullcount.runtime.journal.entry import canonical_text, parse_canonical
 from fullcount.runtime.journal.payloads import CertificateKept, EnvelopeKept
 from fullcount.runtime.plan.digest import sha256_text
 from fullcount.runtime.plan.document import CertificateDoc
-from fullcount.runtime.store import runs, tables
+from fullcount.runtime.store import runs, tables, warnings
 from fullcount.runtime.store.errors import StoreError
 from fullcount.runtime.store.instants import from_micros, to_micros
 from fullcount.runtime.store.transaction import Transaction, new_id
 from fullcount.runtime.store.views import StoredCertificate
 
 
-def record_envelope(tx: Transaction, run_id: str, workflow: str, envelope: Envelope) -> str:
-    """Keep an envelope and return its id."""
+def record_envelope(tx: Transaction, run_id: str, workflow: str, envelope: Envelope, owner: str) -> str:
+    """Keep an envelope and return its id. Its warnings are counted; `owner` of the workflow has to see to them."""
     runs.running(tx.session, run_id)
     envelope_id, document = new_id(), canonical_text(envelope)
     kept = EnvelopeKept(
@@ -32,10 +32,14 @@ def record_envelope(tx: Transaction, run_id: str, workflow: str, envelope: Envel
         rows=envelope.work.rows,
         snapshot_digest=envelope.snapshot_digest,
         sha256=sha256_text(document.encode()),
+        warnings=tuple(sorted({notice.code for notice in envelope.warnings})),
+        resource=f"{envelope.scope.source}.{envelope.scope.resource}",
+        owner=owner,
     )
     tx.session.execute(
-        insert(tables.Evidence).values(**kept.model_dump(), run_id=run_id, document=document, recorded_at=tx.now)
+        insert(tables.Evidence).values(**kept.columns(), run_id=run_id, document=document, recorded_at=tx.now)
     )
+    warnings.take(tx, kept)
     tx.record(kept, run_id=run_id)
     return envelope_id
 

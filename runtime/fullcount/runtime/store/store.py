@@ -39,6 +39,7 @@ from fullcount.runtime.store import (
     slots,
     steps,
     strikes,
+    warnings,
 )
 from fullcount.runtime.store import notices as outbox
 from fullcount.runtime.store.engine import make_engine, writer
@@ -66,6 +67,7 @@ from fullcount.runtime.store.views import (
     StepRow,
     StoredCertificate,
     StoredPlan,
+    WarningRow,
 )
 
 _NOT_ALLOWED = "42501"
@@ -231,10 +233,15 @@ class Store:
 
     # -- evidence -----------------------------------------------------------------------------------------------------
 
-    def record_envelope(self, run_id: str, workflow: str, envelope: Envelope) -> str:
-        """Keep an envelope, complete or not, and return its id."""
+    def record_envelope(self, run_id: str, workflow: str, envelope: Envelope, owner: str = "") -> str:
+        """Keep an envelope, complete or not, and return its id; `owner` of the workflow is who its warnings are for."""
         with self.writing() as tx:
-            return evidence.record_envelope(tx, run_id, workflow, envelope)
+            return evidence.record_envelope(tx, run_id, workflow, envelope, owner)
+
+    def warnings(self, workflow: str | None = None, inventory: str | None = None) -> tuple[WarningRow, ...]:
+        """Return the warnings that the last readings came with, with how many in a row had them."""
+        with self.reading() as session:
+            return warnings.find(session, workflow, inventory)
 
     def envelopes(self, run_id: str) -> tuple[Envelope, ...]:
         """Return the envelopes that a run received, in order. Raises `StoreError` for one that was changed."""

@@ -111,6 +111,25 @@ class Evidence(Base):
     recorded_at: Mapped[int] = mapped_column(BigInteger)
 
 
+class SeenWarning(Base):
+    """A warning of an inventory: when it was first seen, and how many readings in a row had it, 0 when it is over."""
+
+    __tablename__ = "seen_warnings"
+
+    workflow: Mapped[str] = mapped_column(NAME, primary_key=True)
+    inventory: Mapped[str] = mapped_column(NAME, primary_key=True)
+    code: Mapped[str] = mapped_column(String(64), primary_key=True)
+    resource: Mapped[str] = mapped_column(Text)
+    """`hr.employees`"""
+    owner: Mapped[str] = mapped_column(Text)
+    """Of the workflow, as it was said at the last reading."""
+    first_seen_at: Mapped[int] = mapped_column(BigInteger)
+    since_at: Mapped[int] = mapped_column(BigInteger)
+    """When the row of readings began."""
+    last_seen_at: Mapped[int] = mapped_column(BigInteger)
+    runs: Mapped[int] = mapped_column(Integer)
+
+
 class Certificate(Base):
     """That the claims of a `verify` held for a snapshot."""
 

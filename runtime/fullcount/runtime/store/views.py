@@ -234,6 +234,24 @@ class StepCount:
     first_since: datetime
 
 
+@dataclass(frozen=True, slots=True)
+class WarningRow:
+    """A warning that the last reading of an inventory came with: since when, and how many in a row.
+
+    `first_seen` is when it came for the first time ever, `since` when the row of readings began.
+    """
+
+    workflow: str
+    inventory: str
+    resource: str
+    code: str
+    owner: str
+    first_seen: datetime
+    since: datetime
+    last_seen: datetime
+    runs: int
+
+
 class NoticeState(StrEnum):
     """What came of a notice."""
 

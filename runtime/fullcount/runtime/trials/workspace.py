@@ -15,6 +15,7 @@ from fullcount.compiler.claims import Agrees
 from fullcount.compiler.trials.model import Key
 from fullcount.runtime.approve.identity import Person
 from fullcount.runtime.connectors.base import Connector
+from fullcount.runtime.evidence.warned import RUNS, Accepted
 from fullcount.runtime.trials.source import NoSettings, TrialConnector
 from fullcount.runtime.trials.world import World
 from fullcount.runtime.workspace import Workspace
@@ -109,6 +110,14 @@ class TrialWorkspace(Workspace):
     def automatic_approval(self) -> int:
         """Return the policy of the real workspace: a rule is tested under what holds for it."""
         return self.catalog().automatic_approval()
+
+    def warnings_become_failures(self) -> int:
+        """Return the usual number: a test has one reading, or says otherwise of none."""
+        return RUNS
+
+    def accepted_warnings(self) -> tuple[Accepted, ...]:
+        """None: a test says what a warning does to the rule, not what is accepted these days."""
+        return ()
 
     def exempted(self, list_name: str) -> Collection[Key]:
         """Return the keys on a list by now."""

@@ -12,6 +12,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictInt, ValidationError
 
+from fullcount.runtime.evidence.warned import RUNS, Accepted
+from fullcount.runtime.workspace.accepted import AcceptedEntry
 from fullcount.runtime.workspace.errors import SettingError, WorkspaceError
 from fullcount.runtime.workspace.validation import from_validation
 
@@ -23,6 +25,15 @@ def _a_number(value: Any) -> Any:
     return value
 
 
+def _a_count(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        msg = "expected how many readings in a row, 1 or more, without quotes"
+        raise SettingError(
+            msg, help="as `warnings_become_failures = 5`; a warning can be accepted, but not passed over"
+        )
+    return value
+
+
 class Policy(BaseModel):
     """`[policy]`."""
 
@@ -30,9 +41,12 @@ class Policy(BaseModel):
 
     automatic_approval: Annotated[StrictInt, BeforeValidator(_a_number), Field(ge=0)] = 0
     """How many objects a plan may have at most to be approved by its workflow's own rule; 0: no plan is."""
+    warnings_become_failures: Annotated[StrictInt, BeforeValidator(_a_count), Field(ge=1)] = RUNS
+    """After how many readings in a row a warning that nobody resolved or accepted is a failure."""
 
 
 class _File(BaseModel):
+    accepted_warning: list[AcceptedEntry] = []
     policy: Policy = Policy()
 
 
@@ -42,7 +56,7 @@ class PolicyFile:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._read: bytes | None = None
-        self._policy = Policy()
+        self._file = _File()
 
     def current(self) -> Policy:
         """Return what stands in the file now. Raises `WorkspaceError` FC602, FC603 or FC604."""
@@ -51,16 +65,22 @@ class PolicyFile:
         except OSError as error:
             raise WorkspaceError("FC602", f"`{self._path}` can't be read: {error.strerror}") from None
         if content != self._read:
-            self._policy = self._parsed(content)
+            self._file = self._parsed(content)
             self._read = content
-        return self._policy
+        return self._file.policy
 
-    def _parsed(self, content: bytes) -> Policy:
+    def accepted_warnings(self) -> tuple[Accepted, ...]:
+        """Return the warnings that the file accepts now. Raises as `current` does."""
+        self.current()
+        return tuple(entry.made() for entry in self._file.accepted_warning)
+
+    def _parsed(self, content: bytes) -> _File:
         try:
             document = tomllib.loads(content.decode())
         except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
             raise WorkspaceError("FC602", f"`{self._path}` is not TOML: {error}") from None
         try:
-            return _File.model_validate({"policy": document["policy"]} if "policy" in document else {}).policy
+            said = {name: document[name] for name in ("policy", "accepted_warning") if name in document}
+            return _File.model_validate(said)
         except ValidationError as error:
             raise from_validation(error, self._path, _File) from None

@@ -15,6 +15,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 from fullcount.compiler.catalog import StaticCatalog
 from fullcount.runtime.connectors.base import Connector, RestsOnFiles
 from fullcount.runtime.connectors.registry import UnknownConnectorError, connector_named, is_built_in
+from fullcount.runtime.evidence.warned import Accepted
+from fullcount.runtime.workspace.accepted import AcceptedEntry, check_accepted
 from fullcount.runtime.workspace.errors import SettingError, WorkspaceError, did_you_mean
 from fullcount.runtime.workspace.exemption_tables import ExemptionTable, check_table
 from fullcount.runtime.workspace.exemptions import Exemption, read_exemptions
@@ -64,6 +66,7 @@ class _File(BaseModel):
     exemptions: dict[_Word, Any] = {}
     freeze: list[FreezeEntry] = []
     policy: Policy = Policy()
+    accepted_warning: list[AcceptedEntry] = []
     ids: dict[str, str] = {}
     notify: dict[_Notifier, NotifierConfig] = {}
 
@@ -122,6 +125,8 @@ class Workspace(Premises):
         sources = {name: _source(path, name, table) for name, table in file.sources.items()}
         lists = {name: _list(path, name, place) for name, place in file.exemptions.items()}
         workspace = cls(root, start.resolve(), file, sources, lists)
+        for number, entry in enumerate(file.accepted_warning):
+            check_accepted(path, number, entry, workspace.catalog())
         for name, place in lists.items():
             if isinstance(place, ExemptionTable):
                 check_table(path, name, place, workspace.catalog())
@@ -199,6 +204,14 @@ class Workspace(Premises):
     def automatic_approval(self) -> int:
         """Read anew how many objects a plan may have at most to be approved automatically. Raises `WorkspaceError`."""
         return self._policy.current().automatic_approval
+
+    def warnings_become_failures(self) -> int:
+        """Read anew how often in a row a warning may come. Raises `WorkspaceError`."""
+        return self._policy.current().warnings_become_failures
+
+    def accepted_warnings(self) -> tuple[Accepted, ...]:
+        """Read anew which warnings are accepted, ended entries among them. Raises `WorkspaceError`."""
+        return self._policy.accepted_warnings()
 
     def freezes(self) -> tuple[Freeze, ...]:
         """Read the freezes anew. Raises `WorkspaceError`: freezes that can't be read are never none."""
