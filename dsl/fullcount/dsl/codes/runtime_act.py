@@ -82,7 +82,7 @@ CODES: tuple[Code, ...] = (
         "expires, and can be applied at once.",
         form=Form.COMMAND,
         wrong=session(PLAN, APPROVE, APPLY, "sleep 90m", f"{APPLY} --json"),
-        right=session(PLAN, APPROVE, APPLY, "sleep 16m", f"{APPLY} --json"),
+        right=session(PLAN, APPROVE, APPLY, "sleep 30m", f"{APPLY} --json"),
         files=edited("accounts.fcw", CANARY),
     ),
     Code(
@@ -237,8 +237,8 @@ CODES: tuple[Code, ...] = (
         "it again looks at the canary again, and stops again as long as that is so.\n\n"
         "Look at the objects that are named. What was done can be taken back with `fullcount undo PLAN`.",
         form=Form.COMMAND,
-        wrong=session(PLAN, APPROVE, APPLY, _UNLOCK, "sleep 16m", f"{APPLY} --json"),
-        right=session(PLAN, APPROVE, APPLY, "sleep 16m", f"{APPLY} --json"),
+        wrong=session(PLAN, APPROVE, APPLY, _UNLOCK, "sleep 30m", f"{APPLY} --json"),
+        right=session(PLAN, APPROVE, APPLY, "sleep 30m", f"{APPLY} --json"),
         files=edited("accounts.fcw", CANARY),
     ),
     Code(

@@ -119,8 +119,9 @@ _APPROVALS: tuple[Code, ...] = (
         "Approve again (a new approval has a new key), or better, make a new plan first: objects change.",
         form=Form.COMMAND,
         wrong=session(PLAN, APPROVE, APPLY, "sleep 30m", f"{APPLY} --json"),
-        right=session(PLAN, APPROVE, APPLY, "sleep 16m", f"{APPLY} --json"),
-        files=edited("accounts.fcw", CANARY, ("after 3d", "after 20m")),
+        right=session(PLAN, APPROVE, APPLY, "sleep 30m", f"{APPLY} --json"),
+        files=edited("accounts.fcw", CANARY),
+        wrong_files=edited("accounts.fcw", CANARY, ("after 3d", "after 20m")),
     ),
     Code(
         "FC709",
@@ -235,8 +236,8 @@ _LEDGER: tuple[Code, ...] = (
         "again before each act, so nothing further is done on the word of a rule.\n\n"
         "Have the plan approved by the people that the workflow names.",
         form=Form.COMMAND,
-        wrong=session(PLAN, APPLY, "sleep 16m", _LOWERED, f"{APPLY} --json"),
-        right=session(PLAN, APPLY, "sleep 16m", f"{APPLY} --json"),
+        wrong=session(PLAN, APPLY, "sleep 30m", _LOWERED, f"{APPLY} --json"),
+        right=session(PLAN, APPLY, "sleep 30m", f"{APPLY} --json"),
         files=(
             *edited("fullcount.toml", ("[roles]", "[policy]\nautomatic_approval = 5\n\n[roles]")),
             *edited("accounts.fcw", CANARY, *_AUTOMATIC),
