@@ -23,7 +23,7 @@ setup: $(READY)
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt pip
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[postgres,http,lsp,openapi]' --group dev
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[postgres,http,lsp,openapi,redis]' --group dev
 	@touch $(READY)
 
 demo: setup
@@ -57,7 +57,7 @@ lock:
 	rm -rf $(VENV)/lock
 	$(PYTHON) -m venv $(VENV)/lock
 	$(VENV)/lock/bin/python -m pip install --quiet --upgrade pip
-	$(VENV)/lock/bin/python -m pip install --quiet --editable '.[postgres,http,lsp,openapi]' --group dev
+	$(VENV)/lock/bin/python -m pip install --quiet --editable '.[postgres,http,lsp,openapi,redis]' --group dev
 	$(VENV)/lock/bin/python -m pip freeze --exclude-editable --all | grep -v '^setuptools==' > constraints.txt
 	rm -rf $(VENV)/lock
 

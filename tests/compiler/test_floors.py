@@ -27,6 +27,12 @@ def refused(clause: str) -> list[str]:
         ("keep at least 3 newest by now", "FC217"),
         ('keep at least 3 per "all" newest by a.created', "FC217"),
         ('keep at least 3 per a.team == "x" newest by a.created', "FC220"),
+        ("keep at least 3 per [a.team] newest by a.created", "FC205"),
+        ("keep at least 3 per [] newest by a.created", "FC205"),
+        ("keep at least 3 per [a.team, a.logins] newest by a.created", "FC205"),
+        ('keep at least 3 per [a.team, "x"] newest by a.created', "FC217"),
+        ("keep at least 3 per [a.team, a.owner] newest by a.created", "FC202"),
+        ("keep at least 3 per a.team newest by [a.created, a.created]", "FC221"),
         ("keep at least 3 newest by a.nothing", "FC110"),
         ("keep at least 3 newest by b.created", "FC109"),
         ("keep at least 3 newest by (a.last_login else never)", "FC207"),
@@ -37,6 +43,14 @@ def refused(clause: str) -> list[str]:
 def test_a_floor_that_keeps_nothing_or_has_no_meaning_is_refused(clause, code):
     """A count of nothing, a value that may be absent, that has no order, or that is the same for all."""
     assert refused(clause) == [code]
+
+
+@pytest.mark.parametrize("clause", ["keep at least 3 per a.owner newest by a.created", "pick oldest 3 by a.last_login"])
+def test_a_value_to_group_or_order_by_that_may_be_absent_is_told_the_one_way_that_works_there(clause):
+    """There is no condition around it in which `is present and …` could stand."""
+    found = only(with_rule("a.locked", clauses=clause))
+    assert found.code == "FC202"
+    assert found.help in {"write `(a.owner else …)`", "write `(a.last_login else …)`"}
 
 
 def test_a_floor_of_nothing_is_refused_at_its_number():

@@ -17,6 +17,16 @@ TYPED = FIELDS.replace("owner: text?", "owner: id of hr.employees?").replace(
 )
 
 
+DISKS = """workflow w {
+  inventory disks from directory.disks { key (team, id) fields { id: text, team: text, locked: bool } }
+  inventory people from hr.employees { key id fields { id: text } }
+  verify disks { complete, fresh within 1h }
+  verify people { complete, fresh within 1h }
+  propose report from disks as d { where d.locked and some people as p where (RULE) }
+}
+"""
+
+
 def typed(rule: str, fields: str = TYPED) -> str:
     """Return a file whose fields say what they are ids of, with a rule over them."""
     return with_rule(rule).replace(FIELDS, fields)
@@ -50,6 +60,18 @@ def test_the_message_shows_both_declarations_and_the_way_out():
     assert [label.text for label in finding.labels] == ["declared as an id of `hr.employees`"]
     assert "the key of `directory.accounts`" in finding.why
     assert "id: id of" in finding.help or "[ids]" in finding.help
+
+
+def test_a_part_of_a_key_is_told_to_name_the_other_resource_and_not_the_other_way_round():
+    """Objects of several accounts have the account in their key; no account is one of these objects."""
+    disks = replace(ACCOUNTS, name="disks", key=("team", "id"))
+    source = Source("w.fcw", DISKS)
+    for rule in ("p.id == d.team", "d.team == p.id"):
+        text = Source("w.fcw", source.text.replace("RULE", rule))
+        found = compile_source(text, catalog_of(disks, EMPLOYEES)).diagnostics
+        assert [(each.code, "`team: id of hr.employees`" in each.help) for each in found] == [("FC240", True)]
+        mended = Source("w.fcw", text.text.replace("team: text", "team: id of hr.employees"))
+        assert list(compile_source(mended, catalog_of(disks, EMPLOYEES)).diagnostics) == []
 
 
 @pytest.mark.parametrize(

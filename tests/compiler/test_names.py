@@ -50,6 +50,7 @@ def test_the_plain_file_has_no_finding():
         ("locked: true)", 'locked: "yes")', "FC201", ""),
         ("locked: true)", "locked: a.protected)", "FC202", "a.protected else …"),
         ("undo directory.update(id: a.id, locked: false)", "undo directory.delete(id: a.id)", "FC117", "`update`"),
+        ("(id: a.id, locked: false)", "(id: a.id, locked: true)", "FC117", "give `locked` the value that it had"),
         ("limit 50", "except in exemption limit 50", "FC119", "did you mean `exemptions`?"),
         ('role "iam-admin"', 'role "iam-admn"', "FC120", "did you mean `iam-admin`?"),
         ("complete, fresh", "complete, count agrees with hr.employees, fresh", "FC121", "`hr.headcount`"),
@@ -165,3 +166,20 @@ def test_one_person_alone_for_an_irreversible_act_is_warned_of():
 def test_a_file_without_a_workflow_is_refused():
     """Empty is never a decision to do nothing."""
     assert codes("# nothing\n") == ["FC124"]
+
+
+@pytest.mark.parametrize(
+    ("edits", "expected"),
+    [
+        ([("approve disable", "approve disabel")], ["FC112"]),
+        ([("act disable", "act disabel")], ["FC112"]),
+        ([("approve disable", "approve disabel"), ('role "iam-admin"', 'role "iam-admn"')], ["FC112", "FC120"]),
+    ],
+)
+def test_an_approval_or_act_of_a_proposal_that_is_not_there_is_one_mistake(edits, expected):
+    """That the proposal it was meant for then lacks one is no second mistake, and hides none."""
+    text = PLAIN
+    for old, new in edits:
+        assert old in text
+        text = text.replace(old, new)
+    assert codes(text) == expected

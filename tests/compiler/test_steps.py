@@ -162,10 +162,11 @@ def test_three_mistakes_in_steps_are_three_findings():
 
 def test_one_person_alone_for_a_step_that_is_final_is_warned_of():
     """The warning is about the step, not about the act as a whole."""
-    text = steps(f"{WARN} {UNDO}", LOCK, DELETE, LET_GO).replace("2 of role", "1 of role")
+    undone = f"{WARN} {UNDO.replace('false', 'true')}"
+    text = steps(undone, LOCK, DELETE, LET_GO).replace("2 of role", "1 of role")
     assert (only(text).code, "step `delete`" in only(text).message) == ("FC405", True)
     assert underlined(text) == "directory.delete(id: a.id)"
-    assert codes(steps(f"{WARN} {UNDO}", LOCK, LET_GO).replace("2 of role", "1 of role")) == []
+    assert codes(steps(undone, LOCK, LET_GO).replace("2 of role", "1 of role")) == []
 
 
 def test_a_graduated_act_is_kept_in_the_program():

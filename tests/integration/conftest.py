@@ -1,4 +1,4 @@
-"""One PostgreSQL cluster for all tests of a run, and a fresh database for each test."""
+"""One PostgreSQL cluster and one Redis server for all tests of a run; each test gets a fresh or an empty one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ import itertools
 
 import pytest
 from tests.support.postgres import running_cluster
+from tests.support.redis_server import running_redis
 from tests.support.sql import Source
+
+from fullcount.runtime.testing.tcp_front import TcpFront
 
 _numbers = itertools.count(1)
 
@@ -54,3 +57,24 @@ async def make_source(cluster, database, monkeypatch):
     yield make
     for source in made:
         await source.close()
+
+
+@pytest.fixture(scope="session")
+def redis_process():
+    """A running Redis server."""
+    with running_redis() as found:
+        yield found
+
+
+@pytest.fixture
+def server(redis_process):
+    """The Redis server, empty and with its usual settings."""
+    redis_process.clear()
+    return redis_process
+
+
+@pytest.fixture
+def redis_front(server):
+    """The front before the Redis server."""
+    with TcpFront("127.0.0.1", server.port) as made:
+        yield made

@@ -71,6 +71,16 @@ def test_words_of_the_language_in_any_order_never_raise(text: str):
     _check(text)
 
 
+def test_a_mistake_in_a_block_that_a_repair_closed_lies_in_the_text():
+    """The brace that was added for it is no place that anybody could be shown."""
+    for text in (
+        "workflow w { inventory a from b.c { fields { x: text{",
+        "workflow w { inventory a from b.c { fields { x: text{ y: int,,",
+    ):
+        _check(text)
+        assert "FC001" in [finding.code for finding in parse(Source("x.fcw", text))[1]]
+
+
 @st.composite
 def _mutated(draw: st.DrawFn) -> str:
     pieces = list(PIECES)

@@ -1,4 +1,4 @@
-"""How clean-up tools have gone wrong: the cases that the language decides, each in one line.
+"""How clean-up tools have gone wrong: the cases that tests here hold, each in one line.
 
 The letters and numbers are those by which the project knows them; `c7n-…` are of one widely used policy engine. A
 test is named by the id that it holds (`test_b01_…`, `test_c7n_74_…`) and marked with it; `test_index.py` sees to it
@@ -8,6 +8,56 @@ that none is forgotten.
 from __future__ import annotations
 
 SCENARIOS: dict[str, str] = {
+    # incomplete evidence
+    "A01": "the list came page by page, and only the first page was ever seen",
+    "A02": "the objects were paged, what they were joined with was not",
+    "A04": "the same in four more kinds: each connector pages for itself",
+    "A06": "a limit on a cached list: cut short, and no token that says so",
+    "A07": "the server stopped at its time limit, and answered as if that were all",
+    "A08": "a token expired, and the read went on in another state of the list",
+    "A10": "a source that was down was read as one that wants nothing",
+    "A12": "the list of what is wanted shrank, and what was no longer on it went with its data",
+    "A13": "the list was read, its details were not, and what they say was taken for absent",
+    "A14": "an index that lags by hours was taken for the truth",
+    "A16": "one channel of use was not looked at, and what is used through it was unused",
+    "A17": "the measure of use did not see a cache, and what all use was unused",
+    "A20": "options acted together and left a repository empty",
+    "c7n-1": "the call for tags failed, and the bucket was untagged",
+    "c7n-2": "the network went between list and tags, and every balancer was untagged",
+    "c7n-3": "the failures of a batch were dropped, and the objects kept with empty values",
+    "c7n-4": "a list without paging: 10 of 227 were seen",
+    "c7n-5": "a larger page in place of paging: the next one after it is lost",
+    "c7n-6": "a link to the next page was ignored",
+    "c7n-8": "who was not on the first page of members was reported as an outsider",
+    "c7n-9": "an unset scope became a word that names nothing, and nothing was found",
+    "c7n-10": "one denied object ended the run, and no finding was shown at all",
+    "c7n-11": "one denied object left the result without a word",
+    "c7n-12": "every service had a code of its own for `not allowed`",
+    "c7n-13": "a missing right was an empty list, and the job a success",
+    "c7n-15": "more ids in a call than it takes: a crash",
+    "c7n-16": "a call that was too large failed half way",
+    "c7n-17": "more results in a call than it takes: all rejected",
+    "c7n-18": "without the right to list tags everything looked untagged",
+    "c7n-18b": "a field that is given only if asked for was taken for absent",
+    "c7n-18c": "an empty list of ids asked for everything",
+    "c7n-18d": "a join over ids that are spelt in two ways matched nobody",
+    # `unused` by a scan of a part of the uses
+    "c7n-20": "a group used only by tasks that a program starts was unused",
+    "c7n-21": "a group used only by a data connection was unused",
+    "c7n-22": "an image that only a launch template names was unused",
+    "c7n-23": "an image that only another account runs was unused",
+    "c7n-24": "a shared image was taken back while its machines ran",
+    "c7n-26": "a role used by a service that is not on the scan's list was unused",
+    "c7n-27": "`unused` was `not here or not there`, and what was in use came out",
+    "c7n-28": "the newest entry was gone, and the age was taken from another date",
+    # stale data
+    "c7n-35": "what was mended was still reported, out of a cache",
+    "c7n-36": "what was deleted was still found by the next run, and what was new was not",
+    "c7n-38": "a cache without the kind in its key: one rule acted on the list of another",
+    "c7n-39": "a key too coarse for the kind: config maps were pods",
+    "c7n-40": "a key without the query: another question, the same answer",
+    "c7n-41": "a key without the region",
+    "c7n-43": "the dry run counted one number, the run minutes later another",
     # what is selected
     "B01": "a filter without a value asked for everything, and what came was not looked at again",
     "B02": "a field left blank took a default term, and the object was deleted when it ended",

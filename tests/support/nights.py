@@ -69,6 +69,14 @@ fields = {{ id = "text", parts = "list<text>" }}
 [sources.registry.resources.releases]{_VOUCHED}
 fields = {{ id = "text", image = "text" }}
 
+[sources.fleet]
+connector = "declared"
+[sources.fleet.resources.launches]{_VOUCHED}
+lookup = ["image"]
+fields = {{ id = "text", image = "text", account = "text" }}
+[sources.fleet.resources.templates]{_VOUCHED}
+fields = {{ id = "text", image = "text" }}
+
 [sources.metrics]
 connector = "declared"
 [sources.metrics.resources.points]{_VOUCHED}
@@ -85,6 +93,7 @@ _DEFAULTS = {
     "volumes": """{ made: "m1", revision: 1, name: "data", team: "core", state: "free", owner: absent,
       created: now - 700d, last_used: absent, expires: absent, born: absent, uses: absent, tags: {}, labels: [] }""",
     "images": '{ channel: "stable", pushed: now - 700d, tags: [] }',
+    "launches": '{ account: "own" }',
     "points": "{ at: now - 1d, value: 0.0 }",
     "bundles": "{ parts: [] }",
     "servers": '{ name: "s" }',

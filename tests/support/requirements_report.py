@@ -68,7 +68,7 @@ FIRST_LIGHT: tuple[str, ...] = (
 )
 """What the first end-to-end path must hold by named tests."""
 
-_SCENARIO = re.compile(r"([A-Z]|c7n-)\d{2,3}")
+_SCENARIO = re.compile(r"[A-Z]\d{2}|c7n-\d{1,3}[a-z]?")
 _PROPERTY = "requirements"
 _COLLECTED: pytest.StashKey[list[tuple[str, str, list[str]]]] = pytest.StashKey()
 

@@ -33,6 +33,7 @@ from tests.support.snapshots import HeldWorld, table
 
 from fullcount.compiler import ir, program
 from fullcount.compiler.claims import Consistency
+from fullcount.compiler.functions import SEVERAL
 from fullcount.compiler.lower import facts
 from fullcount.compiler.lower.closure import NOWHERE, compile_truth, compile_value
 from fullcount.compiler.lower.sql import (
@@ -247,7 +248,11 @@ def floor(draw: st.DrawFn, scope: Scope) -> program.Keep:
         for part in (grouped, by)
     ]
     order = draw(st.sampled_from(("newest", "oldest")))
-    return program.Keep(draw(st.integers(1, 3)), parts[0], order, parts[1], "keep")
+    per = parts[0]
+    others = [f for f in fields if per is not None and f.type == per.type]
+    if per is not None and others and draw(st.integers(0, 3)) == 0:
+        per = ir.Call(SEVERAL, (per, draw(st.sampled_from(others))), ListOf(per.type))
+    return program.Keep(draw(st.integers(1, 3)), per, order, parts[1], "keep")
 
 
 def relevant(rule: Rule) -> dict[str, dict[str, FieldType]]:

@@ -18,8 +18,13 @@ def check_approvals(names: Names, sink: Diagnostics) -> tuple[program.Approval, 
     """Check every `approve`, and that proposals have both an `approve` and an `act`, or neither."""
     approvals = _by_proposal(names.workflow.approvals, "approve", names, sink)
     acts = _by_proposal(names.workflow.acts, "act", names, sink)
+    # an `approve` or `act` of a proposal that is not there was meant for one of these, and is reported already
+    named = [each.proposal.text for each in names.workflow.approvals] + [
+        each.proposal.text for each in names.workflow.acts
+    ]
+    lost = any(each not in names.proposals for each in named)
     for proposal, act in acts.items():
-        if proposal not in approvals:
+        if proposal not in approvals and not lost:
             error(
                 sink,
                 "FC401",
@@ -30,7 +35,7 @@ def check_approvals(names: Names, sink: Diagnostics) -> tuple[program.Approval, 
                 help=f'add before it:  approve {proposal} {{ 2 of role "…" not by author, expires after 3d }}',
             )
     for proposal, approval in approvals.items():
-        if proposal not in acts:
+        if proposal not in acts and not lost:
             error(
                 sink,
                 "FC406",
@@ -68,6 +73,8 @@ def _by_proposal(declarations: tuple[_Decl, ...], what: str, names: Names, sink:
                 name.span,
                 **near(name.text, name.span, names.proposals, "proposals"),
             )
+            if isinstance(declaration, tree.ApproveDecl):
+                _approval(declaration, names, sink)  # whatever else is wrong in it is said in the same run
     return found
 
 

@@ -40,7 +40,8 @@ def read_automatic(decl: tree.AutomaticDecl, catalog: Catalog, sink: Diagnostics
             else f"this workspace approves at most {allowed} objects automatically, not {count}",
             decl.span,
             why="whether anything is done without a person is decided for the whole workspace, not by a workflow",
-            help="leave the decision to people: remove `automatically when …, otherwise`"
+            help="leave the decision to people: remove `automatically when …, otherwise`;"
+            " who owns the workspace may allow it: `[policy] automatic_approval = 5` in fullcount.toml"
             if allowed == 0
             else f"write `count <= {allowed}` or less; the policy stands in `[policy] automatic_approval`",
         )

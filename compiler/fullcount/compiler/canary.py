@@ -39,7 +39,7 @@ def check_canary(
             "FC542",
             f"this canary waits as long as {too_long}, or longer",
             decl.span,
-            why="when the wait is over nothing may be done any more, so the rest of no plan would ever be",
+            why="when the wait is over nothing may be done any more, so the rest of a plan would never be done",
             help="wait less long, or say that it may be older",
         )
         return None

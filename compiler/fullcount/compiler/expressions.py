@@ -13,7 +13,7 @@ from fullcount.compiler.comparisons import COMPARISONS, comparison
 from fullcount.compiler.conditions import conjunction_or_disjunction, member, negation, state_test, truth_of
 from fullcount.compiler.constants import literal
 from fullcount.compiler.definitions import inlined_condition, inlined_value
-from fullcount.compiler.environment import Context, Env, Typed
+from fullcount.compiler.environment import Context, Env, Place, Typed
 from fullcount.compiler.ids import may_meet
 from fullcount.compiler.lists import list_test
 from fullcount.compiler.membership import field_of_inventory, in_inventory
@@ -114,7 +114,10 @@ class Checker:
             node.span,
             note=f"`{typed.type}?`",
             why="an absent value is neither more nor less than any other, and guessing would select by accident",
-            help=f"write `{text} is present and …`, `{text} is absent or …`, or `{text} else …`",
+            # a value to group or to order by stands by itself: there is no condition to say it in
+            help=f"write `({text} else …)`"
+            if env.place in {Place.KEEP, Place.PICK}
+            else f"write `{text} is present and …`, `{text} is absent or …`, or `{text} else …`",
         )
         return False
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from fullcount.compiler import program
+from fullcount.compiler import ir, program
 from fullcount.compiler.environment import Env, Place, Typed
 from fullcount.compiler.expressions import Checker
+from fullcount.compiler.functions import SEVERAL
 from fullcount.compiler.report import error
-from fullcount.compiler.types import ORDERED, Scalar
+from fullcount.compiler.types import ORDERED, ListOf, Scalar
 from fullcount.compiler.walk import is_condition, mentions_row
 from fullcount.dsl import tree
 
@@ -56,8 +57,13 @@ def can_order(checker: Checker, by: Typed, node: tree.Expr, order: str) -> bool:
 
 
 def part_of_row(checker: Checker, node: tree.Expr, row: str, env: Env, what: str, clause: str) -> Typed | None:
-    """Check a value of the object itself that is always there: an object without it would have no place."""
+    """Check a value of the object itself that is always there: an object without it would have no place.
+
+    A group may be made of several values, `[a.region, a.team]`.
+    """
     sink = checker.context.sink
+    if what == "group" and isinstance(node, tree.ListLiteral):
+        return _several(checker, node, row, env, clause)
     typed = checker.required(node, env, f"this `{clause}`")
     if typed is None:
         return None
@@ -87,3 +93,23 @@ def part_of_row(checker: Checker, node: tree.Expr, row: str, env: Env, what: str
         )
         return None
     return typed
+
+
+def _several(checker: Checker, node: tree.ListLiteral, row: str, env: Env, clause: str) -> Typed | None:
+    found = [part_of_row(checker, each, row, env, "group", clause) for each in node.items]
+    parts = [each for each in found if each is not None]
+    if len(parts) < len(found):
+        return None
+    types = {str(each.type): each.type for each in parts}
+    if len(types) == 1 and len(parts) > 1:
+        listed = ListOf(parts[0].type)
+        return Typed(ir.Call(SEVERAL, tuple(each.expr for each in parts), listed, span=node.span), False, False)
+    what = "one value" if len(parts) == 1 else "no value" if len(parts) == 0 else " and ".join(f"`{n}`" for n in types)
+    error(
+        checker.context.sink,
+        "FC205",
+        f"a group of several values is of two or more of one type, and this is {what}",
+        node.span,
+        help=f"as `per [{row}.region, {row}.team]`; a number is made a text by `text(…)`",
+    )
+    return None

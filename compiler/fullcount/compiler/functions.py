@@ -95,5 +95,12 @@ FUNCTIONS: dict[str, Function] = {
     )
 }
 
+SEVERAL = "[…]"
+"""The call that puts values of one type together, as `per [a.region, a.team]` is written; it has no other name."""
 MICROSECONDS_OF_A_DAY = 86_400_000_000
 TRIM_CHARACTERS = " \t\n\r\f\v"
+
+
+def call_text(function: str, arguments: str) -> str:
+    """Return a call as it is written."""
+    return f"[{arguments}]" if function == SEVERAL else f"{function}({arguments})"

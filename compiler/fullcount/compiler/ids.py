@@ -108,18 +108,25 @@ def may_meet(context: Context, left: Typed, right: Typed, span: Span, user: str)
         note=f"`{one.key}` and `{other.key}`",
         labels=labels,
         why=f"{one.said}, and {other.said}: where no id of the one is one of the other, this is false for every object",
-        help=_fix(one, other),
+        help=_fix(one, other, context.names.catalog),
     )
     return False
 
 
-def _fix(one: IdOf, other: IdOf) -> str:
-    field = one.key.rpartition(".")[2]
+def _fix(one: IdOf, other: IdOf, catalog: Catalog) -> str:
+    if _whole(other, catalog) is None and _whole(one, catalog) is not None:
+        one, other = other, one  # a part of a key names objects of another resource, and never the other way round
+    field, path = one.key.rpartition(".")[2], _whole(other, catalog) or other.key
     return (
         f"compare it with a field that holds ids of `{one.resource}`; if both really name the same objects, say so"
-        f" where the field is declared, as `{field}: id of {other.resource}`, or for all workflows in fullcount.toml,"
-        f' as `[ids]` `"{one.key}" = "{other.resource}"`'
+        f" where the field is declared, as `{field}: id of {path}`, or for all workflows in fullcount.toml,"
+        f' as `[ids]` `"{one.key}" = "{path}"`'
     )
+
+
+def _whole(named: IdOf, catalog: Catalog) -> str | None:
+    """Return the resource that a key names by itself; None if it is a part of a key of several fields."""
+    return None if key_field(named.resource.split("."), catalog) is None else named.resource
 
 
 def with_ids(fields: Mapping[str, FieldType], resource: Resource, catalog: Catalog) -> dict[str, FieldType]:

@@ -7,6 +7,8 @@ what is already there was proposed by nobody. It counts as touching nothing of t
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from fullcount.compiler import ir, program
 from fullcount.compiler.catalog import Effect, Operation, Parameter, Resource
 from fullcount.compiler.environment import Env
@@ -59,6 +61,10 @@ def check_calls(
     if undo_decl is not None and undo is not None:
         if not _takes_back(call_decl, undo_decl, found, undo[0].operation, checker.context.sink):
             return None
+        if undo[0].operation.name == found.operation.name and not _brings_back(
+            undo_decl, found.operation, arguments, undo[1], checker.context.sink
+        ):
+            return None
         undo_call = undo[0].call(undo[1], reversible=undo[0].operation.reversible)
     return found.call(arguments, reversible=undo_call is not None), undo_call
 
@@ -89,6 +95,29 @@ def _takes_back(
         labels=(Label(call_decl.operation.span, "to be undone"),),
         why="an undo that does something else is found out when it is needed most",
         help=help_text,
+    )
+    return False
+
+
+def _brings_back(
+    undo_decl: tree.OperationCall,
+    operation: Operation,
+    done: Mapping[str, ir.Expr],
+    undone: Mapping[str, ir.Expr],
+    sink: Diagnostics,
+) -> bool:
+    """Whether an operation that takes back itself sets anything but what it set before; if not, that is reported."""
+    changed = [name for name in done if operation.parameters[name].key is None]
+    back = [name for name in undone if operation.parameters[name].key is None]
+    if len(changed) == 0 or any(name not in done or undone[name] != done[name] for name in back):
+        return True
+    error(
+        sink,
+        "FC117",
+        "this `undo` leaves everything as the act set it, so it takes nothing back",
+        undo_decl.span,
+        why="the plan would say that it can be taken back, and on that word fewer people are asked",
+        help=f"give `{changed[0]}` the value that it had before",
     )
     return False
 

@@ -7,13 +7,14 @@ half of a workflow. Warnings alone do not hold the tree back.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Final
 
 from fullcount.dsl import tables, tree
 from fullcount.dsl.builder import Builder
 from fullcount.dsl.characters import clean
 from fullcount.dsl.dataclass import dataclass
-from fullcount.dsl.diagnostics import Diagnostics
+from fullcount.dsl.diagnostics import Diagnostic, Diagnostics
 from fullcount.dsl.failure import Failure
 from fullcount.dsl.parse_tree import Tree
 from fullcount.dsl.source import Source, Span
@@ -57,7 +58,13 @@ def read(source: Source) -> Read:
         root = _go_on(source, text, root, diagnostics, damaged)
     if isinstance(root, Failure):
         return Read(None, None, diagnostics)
-    file = Builder(source, diagnostics, damaged).file(root, _comments(source))
+    if len(damaged) == 0:
+        file = Builder(source, diagnostics, damaged).file(root, _comments(source))
+    else:
+        built = Diagnostics()
+        file = Builder(source, built, damaged).file(root, _comments(source))
+        for finding in built:
+            diagnostics.add(_within(source, finding))
     return Read(None, None, diagnostics, file) if diagnostics.has_errors else Read(file, root, diagnostics, file)
 
 
@@ -85,6 +92,17 @@ def _go_on(
         damaged.append(source.span(repaired.start, repaired.end))
         root = tables.parser().parse(text)
     return root
+
+
+def _within(source: Source, finding: Diagnostic) -> Diagnostic:
+    """Return a finding with all of its places in the text: a repair may have added the brace that it ends with."""
+
+    def place(span: Span) -> Span:
+        return source.span(min(span.start, len(source.text)), min(span.end, len(source.text)))
+
+    fits = finding.fix is None or all(edit.span.end <= len(source.text) for edit in finding.fix.edits)
+    labels = tuple(replace(label, span=place(label.span)) for label in finding.labels)
+    return replace(finding, span=place(finding.span), labels=labels, fix=finding.fix if fits else None)
 
 
 def _comments(source: Source) -> tuple[tree.Comment, ...]:

@@ -206,6 +206,21 @@ def _open_bracket(at: Scene) -> Diagnostic | None:
     )
 
 
+def _second_key(at: Scene) -> Diagnostic | None:
+    """`key region, id`: fields of one key stand together."""
+    token, before = at.token, at.outline.tokens[max(at.index - 2, 0) : at.index]
+    if token is None or token.text != "," or len(before) < 2 or before[0].text != "key" or at.kind != "inventory":
+        return None
+    after = at.outline.tokens[at.index + 1 : at.index + 2]
+    others = after[0].text if len(after) > 0 and after[0].kind == "word" and not after[0].leads else "…"
+    return Diagnostic(
+        "FC001",
+        "a key of several fields stands in parentheses",
+        at.span,
+        help=f"write `key ({before[1].text}, {others})`",
+    )
+
+
 def _spaced_unit(at: Scene) -> Diagnostic | None:
     token, before = at.token, at.before
     if token is None or before is None or token.leads or before.kind != "number" or token.text not in DURATIONS:
@@ -281,6 +296,7 @@ SLIPS: Final[tuple[tuple[Callable[[Scene], Diagnostic | None], Blame], ...]] = (
     (_brace_missing, Blame.OPEN),
     (_outside, Blame.CLAUSE),
     (_open_bracket, Blame.PART),
+    (_second_key, Blame.PART),
     (_spaced_unit, Blame.PART),
     (_null, Blame.PART),
     (_quantifier, Blame.PART),

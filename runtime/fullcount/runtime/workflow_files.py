@@ -33,20 +33,31 @@ class UsageError(FullcountError):
     exit = Exit.USAGE
 
 
+class UnreadableError(UsageError):
+    """A workflow file that can't be read as text. `source` is what can be shown of it, `at` how far that is text."""
+
+    def __init__(self, code: str, message: str, source: Source, at: int, *, help: str) -> None:  # noqa: A002
+        super().__init__(code, message, help=help)
+        self.source = source
+        self.at = at
+
+
 def read_source(path: Path) -> Source:
-    """Read a workflow file. Raises `UsageError` when it can't be read or is not UTF-8."""
+    """Read a workflow file. Raises `UnreadableError` when it can't be read or is not UTF-8."""
+    name = str(path)
     try:
         data = path.read_bytes()
     except OSError as error:
-        raise UsageError(
-            "FC690", f"can't read `{path}`: {error.strerror}", help="give the path of a `.fcw` file"
-        ) from error
+        message = f"can't read `{path}`: {error.strerror}"
+        raise UnreadableError("FC690", message, Source(name, ""), 0, help="give the path of a `.fcw` file") from error
     try:
-        return Source(str(path), data.decode("utf-8"))
+        return Source(name, data.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise UsageError(
+        raise UnreadableError(
             "FC691",
             f"`{path}` is not UTF-8 text: byte {error.start} can't be read",
+            Source(name, data.decode("utf-8", "replace")),
+            len(data[: error.start].decode("utf-8")),
             help="save the file as UTF-8",
         ) from error
 
@@ -94,13 +105,20 @@ def workflow_files(paths: Iterable[Path]) -> list[Path]:
 
 
 def find_files(paths: Iterable[Path]) -> list[Path]:
-    """Return the `.fcw` files meant by the given paths, folders searched in depth, in order of name; each file once."""
+    """Return the `.fcw` files meant by the given paths, folders searched in depth, in order of name; each file once.
+
+    A link that leads nowhere is among them, to be told. What is no file (a folder, a pipe without a writer) is not.
+    """
     found: dict[str, Path] = {}
     for path in paths:
-        inside = sorted(p for p in path.rglob("*.fcw") if ".fullcount" not in p.parts) if path.is_dir() else [path]
+        inside = sorted(filter(_may_be_workflow, path.rglob("*.fcw"))) if path.is_dir() else [path]
         for each in inside:
             found.setdefault(os.path.realpath(each), each)
     return list(found.values())
+
+
+def _may_be_workflow(path: Path) -> bool:
+    return ".fullcount" not in path.parts and (path.is_file() or not path.exists())
 
 
 class ImportedFiles:

@@ -155,3 +155,17 @@ def test_each_rule_is_a_file_of_its_own_with_one_code():
         named = {node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)} & set(CODES)
         assert named == {code}
         assert CODES[code].severity is Severity.WARNING
+
+
+@pytest.mark.parametrize(("count", "warned"), [(49, []), (50, ["FC563"]), (60, ["FC563"])])
+def test_a_canary_that_takes_all_that_the_limit_allows_is_warned_of(count: int, warned: list[str]):
+    """Nothing is left to be done after the wait."""
+    undo = "undo directory.update(id: a.id, locked: false)"
+    text = with_rule("a.locked").replace(undo, f"{undo}\n    canary {count} then wait 15m")
+    assert codes(text) == warned
+
+
+@pytest.mark.parametrize(("default", "warned"), [("90d", []), ("0d", []), ("-90d", ["FC265"])])
+def test_a_length_below_zero_as_a_default_is_warned_of(default: str, warned: list[str]):
+    """One sign makes a rule about what is old one about everything."""
+    assert codes(with_rule("a.created < now - idle", params=f"param idle: duration = {default}")) == warned

@@ -143,7 +143,7 @@ FILES = (
     Bad("plan of a file that is not there", ("plan", "workflows/nope.fcw"), USAGE, "FC690", ("nope.fcw",)),
     Bad("folder as a file", ("plan", "workflows"), USAGE, "FC690", ("workflows",)),
     Bad("file that is not UTF-8", ("plan", FILE), USAGE, "FC691", ("UTF-8",), content(FILE, b"workflow \xff\xfe {")),
-    Bad("check of a file that is not UTF-8", ("check",), USAGE, "FC691", ("UTF-8",), content(FILE, b"\x80")),
+    Bad("check of a file that is not UTF-8", ("check",), ERROR, "FC691", ("UTF-8",), content(FILE, b"\x80")),
     Bad("nothing to check", ("check", "."), USAGE, "FC692", (".fcw",), removed(FILE)),
     Bad("picture that can't be written", ("graph", FILE, "-o", "nowhere/graph.mmd"), USAGE, "FC690", ("nowhere",)),
     Bad("page that can't be written", ("show", "PLAN", "--html", "nowhere/review.html"), USAGE, "FC690", ("nowhere",)),

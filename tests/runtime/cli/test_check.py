@@ -1,6 +1,7 @@
 """`fullcount check`: each form on standard output, the same exit codes, and `--fix` that mends and checks again."""
 
 import json
+import os
 
 import pytest
 from tests.support.workspaces import WORKFLOW
@@ -64,6 +65,27 @@ def test_two_workflows_of_one_name_are_found_beside_other_mistakes(bench, spoilt
     bench.rule(file="copy.fcw")
     found = [d["code"] for file in bench.run("check", "--json").json["files"] for d in file["diagnostics"]]
     assert "FC101" in found
+
+
+@pytest.mark.requirement("R33")
+@pytest.mark.parametrize("form", FORMS)
+def test_a_file_that_cannot_be_read_is_a_finding_and_hides_none_of_the_others(bench, spoilt, form):
+    """Whoever asks for SARIF gets SARIF; the place is that of the first byte that is no text."""
+    spoilt(SLIP)
+    (bench.root / "workflows/a.fcw").write_bytes(b"# plain\nworkflow caf\xe9 {")
+    (bench.root / "workflows/b.fcw").symlink_to("nowhere.fcw")
+    ended = bench.run("check", "--format", form)
+    assert (ended.exit, ended.err) == (1, "")
+    assert [code in ended.out for code in ("FC691", "FC690", "FC002")] == [True, True, True]
+    if form == "concise":
+        assert "a.fcw:2:13: error[FC691]" in ended.out
+
+
+def test_what_is_no_file_is_not_waited_for(bench):
+    """A folder of that name, or a pipe that nobody ever writes to, holds no workflow."""
+    (bench.root / "workflows/folder.fcw").mkdir()
+    os.mkfifo(bench.root / "workflows/pipe.fcw")
+    assert bench.run("check").exit == 0
 
 
 def test_a_file_that_is_named_twice_is_one_file(bench):

@@ -93,6 +93,12 @@ def test_most_particular_operation_reads_a_request():
         assert operation_for(github, exchange.Request.to(path)).name == name, path
 
 
+def test_what_is_encoded_in_a_step_of_a_path_stands_for_itself():
+    """A digest in a path fits as it is meant, and an encoded slash makes no further step."""
+    assert conditions.on_path("/v2/app/manifests/sha256%3Aab", "/manifests/sha256:*")
+    assert not conditions.on_path("/v2/app/manifests/sha256%3Aa%2Fb", "/manifests/sha256:*/b")
+
+
 @pytest.mark.parametrize(
     ("path", "found"),
     [("a/b", [1]), ("a/*", [1, [2, 3]]), ("a/[]", [[2, 3]]), ("a/c/1", [3]), ("x", []), ("n", [None]), ("**/b", [1])],
@@ -152,6 +158,24 @@ def test_link_header_is_read_by_its_relations():
                 "resource": {
                     "read": "/t/{id}",
                     "operations": {"drop": {"method": "DELETE", "path": "/t", "effect": "delete"}},
+                }
+            },
+            "does not say on which object",
+        ),
+        (
+            {
+                "resource": {
+                    "read": "/t/{id}",
+                    "version": "n",
+                    "fields": {"id": "text", "n": "int"},
+                    "operations": {
+                        "drop": {
+                            "method": "DELETE",
+                            "path": "/t?version={$n}",
+                            "effect": "delete",
+                            "precondition": "in_request",
+                        }
+                    },
                 }
             },
             "does not say on which object",

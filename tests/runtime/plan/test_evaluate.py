@@ -114,6 +114,15 @@ def test_an_exemption_that_ended_protects_no_longer_and_is_noted(tmp_path):
     )
 
 
+def test_an_exemption_that_stands_twice_and_matches_nothing_is_counted_twice(tmp_path):
+    """Neither of the two protects anything, whatever the other one says."""
+    text = ORPHANS.replace("except when", "except in exemptions\n    except when")
+    entries = (exemption("gone"), exemption("gone", date(2027, 1, 1)), exemption("a"), exemption("a"))
+    doc = evidence(tmp_path, [account("a")], text=text).plan(exemptions={"exemptions": entries})
+    assert [(use.entries, use.matched, use.unused) for use in doc.lists] == [(4, 2, 2)]
+    assert doc.notes == ("list `exemptions`: 2 entries match no object that was read: `gone`, `gone`",)
+
+
 def test_an_exemption_list_that_was_not_read_is_never_taken_as_empty(tmp_path):
     """Without the list there is no plan."""
     text = ORPHANS.replace("except when", "except in exemptions\n    except when")

@@ -64,6 +64,25 @@ def test_the_group_is_of_the_whole_population_and_not_of_what_the_rule_selects(t
     assert keys(world.plan()) == ["a0"]
 
 
+@pytest.mark.requirement("R21")
+def test_a_group_may_be_made_of_several_values(tmp_path):
+    """Two of each owner and team: two owners in one team are two groups, whatever letters their names begin with."""
+    clause = 'keep at least 2 per [a.owner else "nobody", a.team] newest by a.created'
+    accounts = [old(f"{owner}{team}{n}", n, team=team, owner=owner) for owner, team in ("xy", "xz") for n in range(2)]
+    accounts += [old(f"xyz{n}", n, team="z", owner="xy") for n in range(3)]
+    doc = planned(tmp_path, accounts, clause)
+    assert keys(doc) == ["xyz0"]
+    assert doc.floors[0].listed[0] == FloorGroup(group=["xy", "z"], size=3, candidates=1, kept=2)
+
+
+def test_an_object_of_which_a_part_of_the_group_is_unknown_is_kept(tmp_path):
+    """Half of a group is none."""
+    clause = 'keep at least 1 per [a.owner else "nobody", a.team] newest by a.created'
+    accounts = [old(f"a{n}", n, team="a") for n in range(3)]
+    accounts[0]["team"] = FieldState.FORBIDDEN
+    assert keys(planned(tmp_path, accounts, clause)) == ["a1"]
+
+
 def test_objects_that_are_equally_new_stay_together(tmp_path):
     """No order is made up between them: the third is as new as the second, so it stays as well."""
     accounts = [old("a0", 0, team="a"), old("a1", 5, team="a"), old("a2", 5, team="a"), old("a3", 9, team="a")]

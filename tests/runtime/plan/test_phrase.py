@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.support.planning import ORPHANS, compiled
 
-from fullcount.runtime.plan.phrase import call_phrase, phrase
+from fullcount.compiler.types import Kind, Scalar
+from fullcount.runtime.plan.phrase import call_phrase, constant, phrase
 
 RULES = [
     "(a.last_login else a.created) < now - idle",
@@ -25,6 +26,15 @@ def test_a_rule_in_words_means_the_same_when_it_is_read_again(rule):
     once = compiled(text.replace("{rule}", f"({rule}) and a.created < now - idle and a.owner is known")).proposals[0]
     again = compiled(text.replace("{rule}", phrase(once.where))).proposals[0]
     assert again.where == once.where
+
+
+@pytest.mark.parametrize(
+    ("size", "written"),
+    [(0, "0 B"), (1000, "1000 B"), (1 << 36, "64 GiB"), (3 << 20, "3 MiB"), (1536, "1536 B"), (5 << 40, "5 TiB")],
+)
+def test_a_size_is_written_in_the_largest_unit_that_holds_it_exactly(size, written):
+    """Nobody counts the digits of 68719476736."""
+    assert constant(size, Scalar(Kind.SIZE)) == written
 
 
 def test_an_act_in_words_names_its_arguments():

@@ -14,7 +14,9 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from fullcount.compiler.lint import (
+    canary_of_all,
     catch_up,
+    length_below_zero,
     limit_of_nothing,
     limit_without_percent,
     missing_undo,
@@ -43,12 +45,14 @@ RULES: Final[dict[str, Rule]] = {
     "FC262": needless_part.check,
     "FC263": plain_pattern.check,
     "FC264": void_exemption.check,
+    "FC265": length_below_zero.check,
     "FC405": one_approver.check,
     "FC408": too_few_people.check,
     "FC502": limit_of_nothing.check,
     "FC560": limit_without_percent.check,
     "FC561": missing_undo.check,
     "FC562": catch_up.check,
+    "FC563": canary_of_all.check,
 }
 """Each rule by the code that it reports."""
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
-from fullcount.compiler import ir
+from fullcount.compiler import functions, ir
 from fullcount.compiler.functions import MICROSECONDS_OF_A_DAY, TRIM_CHARACTERS
 from fullcount.compiler.lower import (
     casing,
@@ -370,6 +370,8 @@ class _Compiler:
                 return sampling.sampled(literal_border(others[0])), (self.value(first),)
             case "json":
                 return _json(literal_text(others[0])), (self.value(first),)
+            case functions.SEVERAL:
+                return lambda *parts: parts, tuple(map(self.value, expr.arguments))
             case name:
                 return _FUNCTIONS[name], tuple(map(self.value, expr.arguments))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from fullcount.compiler import ir
+from fullcount.compiler import functions, ir
 from fullcount.compiler.functions import MICROSECONDS_OF_A_DAY, TRIM_CHARACTERS
 from fullcount.compiler.lower import (
     closure,
@@ -244,6 +244,10 @@ class Lowering:
                 # within a test of a list it hangs on the item, and can't be a column of the row
                 once = found if self.items else self.frame.hoist(found)
                 return Known(f"({once}).value", f"(({once}).absent IS TRUE)")
+            case functions.SEVERAL:
+                parts = [self.known(each).value for each in expr.arguments]
+                known = " AND ".join(f"{part} IS NOT NULL" for part in parts)
+                return Known(f"CASE WHEN {known} THEN [{', '.join(parts)}] END")
             case name:
                 return Known(_FUNCTIONS[name].format(*(self.known(a).value for a in expr.arguments)))
 

@@ -110,7 +110,7 @@ def _proposal(
                 **near(name.text, name.span, declared, "proposals"),
             )
         return name.text in declared, made.get(name.text)
-    if len(declared) == 1:
+    if len(set(declared)) == 1:  # declared twice, it is reported there
         return True, made.get(declared[0])
     if len(declared) == 0:
         message, help_text = "this workflow proposes nothing, so there is nothing to test", "remove the test"

@@ -12,11 +12,17 @@ from fullcount.dsl.diagnostics import Severity
 
 _LIMIT = "limit 50, 5%"
 _AGE = ("(a.last_login else a.created)", "a.created")
-_UNDO = " {\n    undo directory.update(id: a.id, locked: false)\n  }"
+_BACK = "undo directory.update(id: a.id, locked: false)"
+_UNDO = f" {{\n    {_BACK}\n  }}"
 
 
 def _scheduled(schedule: str) -> str:
     return tidy(("  inventory accounts", f"  schedule {schedule}\n\n  inventory accounts"))
+
+
+def _idle(default: str) -> str:
+    param = f"  param idle: duration = {default}\n\n  inventory accounts"
+    return tidy(("  inventory accounts", param), ("now - 90d", "now - idle"))
 
 
 CODES: tuple[Code, ...] = (
@@ -79,6 +85,17 @@ CODES: tuple[Code, ...] = (
         right=tidy((_LIMIT, "except when a.created < now - 900d\n    limit 50, 5%"), _AGE),
     ),
     Code(
+        id="FC265",
+        title="a parameter below zero",
+        severity=Severity.WARNING,
+        explanation=(
+            "A length below zero turns `now - idle` into a time to come, and every object is older than that: one sign "
+            "selects all there is. `--param` takes a length below zero only where the default is one too."
+        ),
+        wrong=_idle("-90d"),
+        right=_idle("90d"),
+    ),
+    Code(
         id="FC560",
         title="a large limit that is no part of the inventory",
         severity=Severity.WARNING,
@@ -112,5 +129,17 @@ CODES: tuple[Code, ...] = (
         ),
         wrong=_scheduled('cron "0 2 * * *" timezone "Europe/Berlin"'),
         right=_scheduled('cron "0 2 * * *" timezone "Europe/Berlin" catch up within 4h'),
+    ),
+    Code(
+        id="FC563",
+        title="a canary of everything",
+        severity=Severity.WARNING,
+        explanation=(
+            "A canary does the first few, waits, and looks whether they still are as they were left before it does the "
+            "rest. Where it is of as many objects as the limit allows there never is a rest: every plan is carried out "
+            "at once, and the clause changes nothing."
+        ),
+        wrong=tidy((_BACK, f"{_BACK}\n    canary 50 then wait 15m")),
+        right=tidy((_BACK, f"{_BACK}\n    canary 5 then wait 15m")),
     ),
 )

@@ -191,8 +191,8 @@ CODES: tuple[Code, ...] = (
         title="an undo that takes nothing back",
         explanation=(
             "The connector declares which operations take back which. An `undo` that does something else would be "
-            "found out when it is needed most, so it is refused. Without a real undo the act counts as "
-            "irreversible."
+            "found out when it is needed most, so it is refused; so is one that sets again "
+            "what the act set. Without a real undo the act counts as irreversible."
         ),
         wrong=tidy(("undo directory.update(id: a.id, locked: false)", "undo directory.delete(id: a.id)")),
         right=TIDY,

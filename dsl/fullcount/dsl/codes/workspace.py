@@ -221,8 +221,8 @@ A source was asked for that `fullcount.toml` does not configure under `[sources.
         id="FC611",
         title="a package that is needed here is not installed",
         explanation="""\
-What not everybody needs is installed by name: PostgreSQL with `pip install "fullcount[postgres]"`, the language server
-of `fullcount lsp` with `pip install "fullcount[lsp]"`.""",
+What not everybody needs is installed by name: PostgreSQL with `pip install "fullcount[postgres]"`, Redis with
+`pip install "fullcount[redis]"`, the language server of `fullcount lsp` with `pip install "fullcount[lsp]"`.""",
     ),
     Code(
         id="FC612",

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fullcount.dsl.diagnostics import Diagnostic, Diagnostics
     from fullcount.dsl.output.places import Root
     from fullcount.dsl.source import Source
+    from fullcount.runtime.workflow_files import UnreadableError
     from fullcount.runtime.workspace import Premises
 
 FIRES_SHOWN = 5
@@ -69,7 +70,7 @@ def check(paths: tuple[Path, ...], form: Format | None, as_json: bool, fix: bool
         raise NotUnderstoodError("FC699", "`--unsafe-fixes` changes nothing by itself", help="add `--fix`")
     workspace = Premises.known(Path.cwd())
     files = workflow_files(paths or places_of(workspace))
-    results = _together([_check(path, workspace, fix=fix, unsafe=unsafe_fixes) for path in files])
+    results = _together([_read(path, workspace, named=path in paths, fix=fix, unsafe=unsafe_fixes) for path in files])
     failed = any(each.compiled.diagnostics.has_errors for each in results)
     held = len(workspace.protections.current().declared)
     _report(results, Format.JSON if as_json else form or Format.TEXT, held=held, failed=failed)
@@ -82,6 +83,27 @@ def _together(results: list[_Checked]) -> list[_Checked]:
 
     compiled = compiled_together([each.compiled for each in results])
     return [replace(each, compiled=found) for each, found in zip(results, compiled, strict=True)]
+
+
+def _read(path: Path, workspace: Premises, *, named: bool, fix: bool, unsafe: bool) -> _Checked:
+    """Check a file. One that can't be read is a finding, and hides none of the others; not so a wrong name."""
+    from fullcount.runtime.workflow_files import UnreadableError
+
+    try:
+        return _check(path, workspace, fix=fix, unsafe=unsafe)
+    except UnreadableError as error:
+        if named and error.code == "FC690":
+            raise
+        return _unreadable(path, error)
+
+
+def _unreadable(path: Path, error: UnreadableError) -> _Checked:
+    from fullcount.compiler.pipeline import Compiled
+    from fullcount.dsl.diagnostics import Diagnostic, Diagnostics
+
+    found, source = Diagnostics(), error.source
+    found.add(Diagnostic(error.code, error.message, source.span(error.at, error.at), help=error.help))
+    return _Checked(path, source, Compiled(None, found, {source.name: source}), ())
 
 
 def _check(path: Path, workspace: Premises, *, fix: bool, unsafe: bool) -> _Checked:

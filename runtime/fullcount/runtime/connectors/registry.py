@@ -17,6 +17,7 @@ _BUILT_IN = {
     "sql": "fullcount.runtime.connectors.sql:CONNECTOR",
     "git": "fullcount.runtime.connectors.git:CONNECTOR",
     "http": "fullcount.runtime.connectors.http:CONNECTOR",
+    "redis": "fullcount.runtime.connectors.redis:CONNECTOR",
     "mail": "fullcount.runtime.connectors.messages.mail:CONNECTOR",
     "webhook": "fullcount.runtime.connectors.messages.webhook:CONNECTOR",
 }

@@ -9,7 +9,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import assert_never
 
-from fullcount.compiler import ir
+from fullcount.compiler import functions, ir
 from fullcount.compiler.edges import duration_text
 from fullcount.compiler.types import Kind, RecordOf, Scalar, Type
 from fullcount.compiler.values import Value
@@ -92,7 +92,7 @@ def _atom(expr: _Atom) -> str:
         case ir.Else(operand=operand, fallback=fallback):
             return f"({_within(operand, _SUM)} else {_within(fallback, _SUM)})"
         case ir.Call(function=function, arguments=arguments):
-            return f"{function}({', '.join(expression_text(argument) for argument in arguments)})"
+            return functions.call_text(function, ", ".join(expression_text(argument) for argument in arguments))
         case ir.Aggregate(function=function, inventory=inventory, row=row, where=where, of=of, needs=needs):
             rest = "" if of is None else f" of {expression_text(of)}"
             rest += "" if needs is None else f" needs {needs}"

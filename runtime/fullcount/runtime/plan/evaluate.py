@@ -373,12 +373,14 @@ class Evaluation:
         return int(count)
 
     def unused(self) -> list[Holding]:
-        """Return the exemptions whose key no object has; a second entry for one key is not unused."""
+        """Return the exemptions whose key no object has, every one of them if several have the same key."""
         join = self._listed_as("v")
         found = self._connection.execute(
             f'SELECT "$entry" FROM exempt AS x WHERE NOT EXISTS (SELECT 1 FROM verdicts AS v WHERE {join}) ORDER BY ALL'
         ).fetchall()
-        return [self._holding[number] for (number,) in found]
+        # the table has the first entry of each key alone
+        nobody = {spelled_key(self._inventory, self._holding[number].key) for (number,) in found}
+        return [held for held in self._holding if spelled_key(self._inventory, held.key) in nobody]
 
     def _not_due(self) -> list[Kept]:
         found = self._connection.execute(

@@ -90,6 +90,7 @@ def _note(name: str, entries: Sequence[Exemption], what: str, *, ends: bool = Fa
     if len(entries) > _NAMED:
         named.append(f"and {len(entries) - _NAMED} more")
     number = "1 entry" if len(entries) == 1 else f"{len(entries)} entries"
+    what = what if len(entries) == 1 else what.replace("matches no", "match no").replace("protects no", "protect no")
     return [f"list `{name}`: {number} {what}: {', '.join(named)}"]
 
 

@@ -6,11 +6,16 @@ read back.
 
 from __future__ import annotations
 
-from fullcount.compiler import ir
+from typing import Final
+
+from fullcount.compiler import functions, ir
 from fullcount.compiler.program import OperationCall
 from fullcount.compiler.types import Kind, RecordOf, Scalar, Type
 from fullcount.compiler.values import Value
 from fullcount.runtime.plan.cells import to_json
+
+_UNITS: Final = (("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10))
+"""What a size is written in: the largest of these that it is a whole number of, else bytes."""
 
 _ATOM, _FACTOR, _SUM, _TEST, _NOT, _AND, _OR = range(7)
 
@@ -37,7 +42,8 @@ def constant(value: Value, of: Type) -> str:
         case Scalar(kind=Kind.PERCENT), _:
             return f"{value}%"
         case Scalar(kind=Kind.SIZE), int():
-            return f"{value} B"
+            unit, size = next((each for each in _UNITS if value != 0 and value % each[1] == 0), ("B", 1))
+            return f"{value // size} {unit}"
         case _:
             return str(to_json(value, of))
 
@@ -60,7 +66,7 @@ def _write(expr: ir.Expr) -> tuple[str, int]:
         case ir.MapGet():
             return _part(expr), _ATOM
         case ir.Call(function=function, arguments=arguments):
-            return f"{function}({', '.join(map(phrase, arguments))})", _ATOM
+            return functions.call_text(function, ", ".join(map(phrase, arguments))), _ATOM
         case ir.Else(operand=operand, fallback=fallback):
             return f"({phrase(operand)} else {phrase(fallback)})", _ATOM
         case ir.Arith(operator=operator, left=left, right=right):

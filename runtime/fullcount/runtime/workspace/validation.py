@@ -49,10 +49,13 @@ def _finding(item: Any, model: type[BaseModel], prefix: Sequence[str | int]) -> 
             did_you_mean(str(place[-1]), _keys(model, place[:-1])),
         )
     if item["type"] == "missing":
-        return "FC604", f"`{path}` is missing", f"add `{place[-1]} = …` to `[{toml_path([*prefix, *place[:-1]])}]`"
+        table = toml_path([*prefix, *place[:-1]])
+        return "FC604", f"`{path}` is missing", f"add `{place[-1]} = …` to `[{table}]`" if table else f"add `[{path}]`"
     context = item.get("ctx", {})
     if isinstance(cause := context.get("error"), SettingError):
         return cause.code, f"`{path}`: {cause.message}", cause.help
+    if item["type"] == "string_pattern_mismatch" and "A-Za-z_" in context.get("pattern", ""):
+        return "FC604", f"`{path}`: a name has letters (a-z, A-Z), digits and `_`, and begins with no digit", ""
     return "FC604", f"`{path}`: {_wording(item)}", ""
 
 

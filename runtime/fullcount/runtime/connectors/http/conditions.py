@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
+from urllib.parse import unquote
 
 from fullcount.runtime.connectors.http import paths
 from fullcount.runtime.connectors.http.exchange import Exchange, host_of
@@ -200,7 +201,9 @@ def server_time(headers: Mapping[str, str]) -> datetime | None:
 
 
 def on_path(path: str, patterns: str | list[str]) -> bool:
-    """Return whether a path ends as one of the patterns says."""
+    """Return whether a path ends as one of the patterns says; what is encoded in a step stands for itself."""
+    if "%" in path:
+        path = "/".join(unquote(step).replace("/", "%2F") for step in path.split("/"))
     return any(
         _path(one).fullmatch(path) is not None for one in ([patterns] if isinstance(patterns, str) else patterns)
     )

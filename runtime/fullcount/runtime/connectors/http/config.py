@@ -236,7 +236,10 @@ class HttpResource(_Setting):
             unknown = min(places - known)
             msg = f"`operations.{name}` names `{unknown}`, which is no key field, parameter or `$field`"
             raise SettingError(msg, help=did_you_mean(unknown, known))
-        if operation.effect is not Effect.CREATE and not any(place in self.key for place in places):
+        names = set(self.key)
+        if operation.precondition == "in_request" and self.incarnation is not None:
+            names.add(f"${self.incarnation}")  # it stands for one object alone, as the key does
+        if operation.effect is not Effect.CREATE and names.isdisjoint(places):
             msg = f"`operations.{name}` does not say on which object it acts: it has no place for the key"
             raise SettingError(msg, help=f"as `{{{self.key[0]}}}`")
         unused = set(operation.parameters) - places

@@ -294,6 +294,8 @@ class Operation(Form):
     """With `of = "mapping"`: of what kind each member's value is; `words`: a list of texts."""
     proof: list[str] = []
     """With `kind = "object"`: places of which one has a value in every object of this kind; without it `key`."""
+    named_by_request: bool = False
+    """With `kind = "object"`: an object does not repeat its name, so that only `proof` tells it from something else."""
     null: Literal["malformed", "empty"] = "malformed"
     null_item: Reason = Reason.MALFORMED_RESPONSE
     """What a null in the place of an item means."""

@@ -12,7 +12,7 @@ from fullcount.runtime.connectors.http.config import HttpField, HttpResource
 from fullcount.runtime.connectors.http.exchange import Exchange, Request
 from fullcount.runtime.connectors.http.fields import Place, columns_of
 from fullcount.runtime.connectors.http.forms import Dialect
-from fullcount.runtime.connectors.http.page import read_page
+from fullcount.runtime.connectors.http.page import VALUE, read_page
 from fullcount.runtime.connectors.http.scan import DETAIL, Client, operation_for
 from fullcount.runtime.connectors.http.template import Known, NoValueError, path_of
 from fullcount.runtime.evidence.codes import Reason
@@ -56,7 +56,8 @@ async def read_object(
         return Reading(Existence.UNKNOWN, reasons=(Incompleteness(code=Reason.EXISTENCE_UNKNOWN, detail=detail),))
     request = Request.to(target)
     rules = operation_for(dialect, request)
-    proof = [*(settings.fields[name].at or name for name in resource.key if name in settings.fields), *rules.key]
+    names = [settings.fields[name].at or name for name in resource.key if name in settings.fields]
+    proof = list(rules.proof) if rules.named_by_request else [*names, *rules.key]
     operation = rules.model_copy(update={"kind": "object", "items": settings.read_at, "proof": proof})
     reply = await client.send(request, operation.xml_lists)
     if settings.not_found_is_gone and reply.failed is None and reply.status in _NOT_FOUND:
@@ -73,7 +74,8 @@ async def read_object(
     if len(said.found) > 0:
         return Reading(Existence.UNKNOWN, reasons=tuple(found.reason for found in said.found))
     whole = {"status": reply.status, "headers": dict(reply.headers), "body": reply.body}
-    said.items = [{**said.items[0], HEADERS: dict(reply.headers), DETAIL: whole}]
+    name = {VALUE: key[0]} if rules.named_by_request and len(key) == 1 else {}
+    said.items = [{**said.items[0], **name, HEADERS: dict(reply.headers), DETAIL: whole}]
     columns, states = columns_of(operation, exchange, said, places_for(settings, fields))
     cells = {
         name: coerce_cell(settings.fields[name].type, column[0], states[name][0] if name in states else None)
