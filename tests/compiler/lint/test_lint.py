@@ -169,3 +169,10 @@ def test_a_canary_that_takes_all_that_the_limit_allows_is_warned_of(count: int, 
 def test_a_length_below_zero_as_a_default_is_warned_of(default: str, warned: list[str]):
     """One sign makes a rule about what is old one about everything."""
     assert codes(with_rule("a.created < now - idle", params=f"param idle: duration = {default}")) == warned
+
+
+def test_an_undo_that_gives_back_only_a_part_is_warned_of():
+    """What stays as the act set it is named; what is given back, or never set, is not."""
+    half = with_rule("a.locked").replace("locked: true", 'locked: true, note: "idle"', 1)
+    assert codes(half) == ["FC564"]
+    assert codes(half.replace("locked: false", 'locked: false, note: ""', 1)) == []

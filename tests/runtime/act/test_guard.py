@@ -266,13 +266,18 @@ def test_findings_speak_in_words_and_lower_case():
         assert "datetime" not in message
 
 
+KIT = "testing/"
+
+
 def _calls_of(attribute: str) -> dict[str, int]:
     root = Path(next(iter(fullcount.runtime.__path__)))
     found: dict[str, int] = {}
     for path in root.rglob("*.py"):
+        name = str(path.relative_to(root))
+        if name.startswith(KIT):
+            continue  # it tries connectors on systems made for the purpose, and no command knows it
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Attribute) and node.attr == attribute:
-                name = str(path.relative_to(root))
                 found[name] = found.get(name, 0) + 1
     return found
 
@@ -281,6 +286,14 @@ def _calls_of(attribute: str) -> dict[str, int]:
 def test_perform_is_reached_through_one_door_only():
     """No module of the run time mentions a connector's `perform` but the door that asks the guard first."""
     assert _calls_of("perform") == {"act/perform.py": 1}
+
+
+@pytest.mark.requirement("R24")
+def test_no_command_knows_the_kit_that_tries_connectors():
+    """What calls a connector's `perform` without the guard is out of reach of everything else in the run time."""
+    root = Path(next(iter(fullcount.runtime.__path__)))
+    others = [path for path in root.rglob("*.py") if not str(path.relative_to(root)).startswith(KIT)]
+    assert [path.name for path in others if "runtime.testing" in path.read_text()] == []
 
 
 def test_every_check_is_reached_by_some_refusal():

@@ -15,7 +15,7 @@ from fullcount.runtime.planning import PlanRequest
 from fullcount.runtime.workflow_files import compiled_workflow
 
 STEPS = """act disable with steps {
-    warn:    directory.update(id: a.id, locked: false) undo directory.update(id: a.id, locked: false)
+    warn:    directory.update(id: a.id, locked: false) undo directory.update(id: a.id, locked: true)
     lock:    directory.update(id: a.id, locked: true) after 14d
     release: directory.update(id: a.id, locked: false)
     stop     after 3 failures

@@ -16,6 +16,7 @@ from typing import Final
 from fullcount.compiler.lint import (
     canary_of_all,
     catch_up,
+    half_undo,
     length_below_zero,
     limit_of_nothing,
     limit_without_percent,
@@ -53,6 +54,7 @@ RULES: Final[dict[str, Rule]] = {
     "FC561": missing_undo.check,
     "FC562": catch_up.check,
     "FC563": canary_of_all.check,
+    "FC564": half_undo.check,
 }
 """Each rule by the code that it reports."""
 

@@ -20,11 +20,12 @@ _WHOLE = 1_000
 def change(code: Code) -> list[str]:
     """Return the lines: of the example itself, then of each file beside it that changes with it.
 
-    A session is nothing without its files, so those that it has in both cases come first, as far as they differ from
-    the workspace that all sessions have.
+    A session or a test is nothing without its files, so those that it has in both cases come first, as far as they
+    differ from the workspace that all sessions have.
     """
     if code.form is not Form.COMMAND:
-        return [*_difference(code.wrong.split("\n"), code.right.split("\n")), *_files(code)]
+        given = _given(code) if code.form is Form.TEST else []
+        return [*given, *_difference(code.wrong.split("\n"), code.right.split("\n")), *_files(code)]
     return [*_given(code), *_session(code), *_files(code)]
 
 
@@ -63,4 +64,4 @@ def _given(code: Code) -> list[str]:
         if dict(code.wrong_files or code.files).get(path) == text:
             usual = terminal.FILES.get(path, "").splitlines()
             lines += [f"# {path}", *(f" {visible(line)}" for line in text.splitlines() if line not in usual)]
-    return [*lines, "# session"] if len(lines) > 0 else []
+    return [*lines, f"# {code.form}"] if len(lines) > 0 else []

@@ -142,4 +142,18 @@ CODES: tuple[Code, ...] = (
         wrong=tidy((_BACK, f"{_BACK}\n    canary 50 then wait 15m")),
         right=tidy((_BACK, f"{_BACK}\n    canary 5 then wait 15m")),
     ),
+    Code(
+        id="FC564",
+        title="an undo of one half",
+        severity=Severity.WARNING,
+        explanation=(
+            "The act sets several things, and its `undo` gives back only some of them. The plan says that the act can "
+            "be taken back, fewer people are asked on that word, and after an undo the object is still not what it "
+            "was.\n\n"
+            "Give back the rest as well. Where what was there before can't be named, leave it alone in the act; where "
+            "it does not matter, such as a note, allow the warning with that reason."
+        ),
+        wrong=tidy(("locked: true", 'locked: true, note: "idle"')),
+        right=tidy(("locked: true", 'locked: true, note: "idle"'), ("locked: false", 'locked: false, note: ""')),
+    ),
 )

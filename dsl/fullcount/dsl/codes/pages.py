@@ -18,6 +18,10 @@ _HEAD = """\
 Everything that Fullcount finds wrong has a code. `fullcount explain CODE` shows the same text in a terminal. Codes are
 never renamed nor used again for something else.
 
+Below a code stands how what is wrong (`-`) becomes right (`+`): a file, or what is typed at a terminal, in
+[this workspace](#the-workspace-of-the-sessions). Some codes have none, because no text and no command brings them
+about.
+
 A warning can be allowed by a comment with a reason, on the line before it or at the end of its line; an error cannot:
 
 ```

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from fullcount.dsl.codes.examples import tried
 from fullcount.dsl.codes.model import Code, Form
-from fullcount.dsl.codes.terminal import ACCOUNTS, APPLY, APPROVE, PLAN, edited, session
+from fullcount.dsl.codes.terminal import ACCOUNTS, APPLY, APPROVE, CANARY, PLAN, edited, session
 
 _CHANGE = """sqlite3 directory.db "UPDATE accounts SET owner = 'p1', row_version = 9 WHERE id = 'a01'\""""
+_UNLOCK = """sqlite3 directory.db "UPDATE accounts SET locked = 0, row_version = 9 WHERE id = 'a01'\""""
 _FREEZE = """\
 [[freeze]]
 from = 2026-01-01T00:00:00Z
@@ -15,6 +17,16 @@ reason = "end of year"
 """
 _REPORT = ACCOUNTS[: ACCOUNTS.index("\n  approve")].replace("not a.locked\n      and ", "") + "}\n"
 
+
+_LEFT = 'given accounts [{ id: "kept" }, { id: "left", owner: "p9" }]\ngiven people [{ id: "p1" }, { id: "p2" }]'
+_EXCEPT = ("    limit 50", "    except in exemptions\n    limit 50")
+_UNDO = "    undo directory.update(id: a.id, locked: false)\n"
+_WINDOW = (_UNDO, f'{_UNDO}    window "Mon-Fri 09:00-16:00"\n')
+_CLOSED = 'refused FC774\n    expect outcome "left" = not_started'
+_PROTECT = """\
+protect board from directory.accounts as a
+  where (a.team == "board") because "the board's own accounts"
+"""
 
 CODES: tuple[Code, ...] = (
     Code(
@@ -57,6 +69,9 @@ CODES: tuple[Code, ...] = (
         "Exemption lists are read again right before each act. This object is on one of them by now, so it was left "
         "alone and counts as refused.\n\n"
         "Nothing needs to be done. If the exemption is a mistake, remove it and plan again.",
+        form=Form.TEST,
+        wrong=tried(f'{_LEFT}\nbefore act exempt "left" in exemptions', 'outcome "left" = refused FC760', _EXCEPT),
+        right=tried(f'{_LEFT}\nbefore act exempt "kept" in exemptions', 'outcome "left" = done', _EXCEPT),
     ),
     Code(
         "FC761",
@@ -65,6 +80,10 @@ CODES: tuple[Code, ...] = (
         "now, or its age can't be told, so somebody may have appeared in it who was not there before.\n\n"
         "Plan again. If the new plan is the same in every row, it keeps the approval of the old one until that "
         "expires, and can be applied at once.",
+        form=Form.COMMAND,
+        wrong=session(PLAN, APPROVE, APPLY, "sleep 90m", f"{APPLY} --json"),
+        right=session(PLAN, APPROVE, APPLY, "sleep 30m", f"{APPLY} --json"),
+        files=edited("accounts.fcw", CANARY),
     ),
     Code(
         "FC764",
@@ -96,6 +115,9 @@ CODES: tuple[Code, ...] = (
         "object it could be neither proven nor disproven: the source did not answer, hid a field, or could not look "
         "up the records on whose absence the rule rests. Unknown is never taken for true, so it was left alone.\n\n"
         "Make the source answer and plan again.",
+        form=Form.TEST,
+        wrong=tried(f'{_LEFT}\nbefore act change accounts "left" {{ owner: forbidden }}', 'outcome "left" = undecided'),
+        right=tried(f'{_LEFT}\nbefore act change accounts "left" {{ owner: "p8" }}', 'outcome "left" = done'),
     ),
     Code(
         "FC768",
@@ -153,6 +175,12 @@ CODES: tuple[Code, ...] = (
         "approval holds as well. The object was left alone and counts as refused.\n\n"
         "Nothing needs to be done. No workflow can take what the workspace protects; if the protection is a mistake, "
         "have it changed where it stands, and plan again.",
+        form=Form.TEST,
+        wrong=tried(
+            f'{_LEFT}\nbefore act change accounts "left" {{ team: "board" }}', 'outcome "left" = refused FC778'
+        ),
+        right=tried(f'{_LEFT}\nbefore act change accounts "left" {{ team: "staff" }}', 'outcome "left" = done'),
+        files=(("protect.fcw", _PROTECT),),
     ),
     Code(
         "FC780",
@@ -170,6 +198,9 @@ CODES: tuple[Code, ...] = (
         "not started, and nothing failed.\n\n"
         "Apply the same plan again from the instant that is named, or let `fullcount serve` do it. Undoing is not "
         "bound to a window.",
+        form=Form.TEST,
+        wrong=tried(f"now 2026-11-28T10:00:00Z\n{_LEFT}", _CLOSED, _WINDOW),
+        right=tried(f"now 2026-11-27T10:00:00Z\n{_LEFT}", 'outcome "left" = done', _WINDOW),
     ),
     Code(
         "FC775",
@@ -196,7 +227,7 @@ CODES: tuple[Code, ...] = (
         wrong=session(PLAN, APPROVE, f"{APPLY} --json"),
         right=session(APPROVE, f"{APPLY} --json"),
         files=edited("accounts.fcw"),
-        wrong_files=edited("accounts.fcw", ("stop after 1 failure", "canary 1 then wait 15m")),
+        wrong_files=edited("accounts.fcw", CANARY),
     ),
     Code(
         "FC777",
@@ -205,6 +236,10 @@ CODES: tuple[Code, ...] = (
         "was no longer as the act had left it, or could not be read. The rest of the plan was not started. Applying "
         "it again looks at the canary again, and stops again as long as that is so.\n\n"
         "Look at the objects that are named. What was done can be taken back with `fullcount undo PLAN`.",
+        form=Form.COMMAND,
+        wrong=session(PLAN, APPROVE, APPLY, _UNLOCK, "sleep 30m", f"{APPLY} --json"),
+        right=session(PLAN, APPROVE, APPLY, "sleep 30m", f"{APPLY} --json"),
+        files=edited("accounts.fcw", CANARY),
     ),
     Code(
         "FC779",

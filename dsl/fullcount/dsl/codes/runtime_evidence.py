@@ -11,6 +11,8 @@ _PEOPLE = 'given people [{ id: "p1" }, { id: "p2" }]'
 _PLANNED = 'plan ["left"]'
 _AT_LEAST = ("complete, fresh within 24h", "complete, fresh within 24h, rows at least 100")
 _CHANGE = ("complete, fresh within 1h", "complete, fresh within 1h, change at most 20%")
+_CANARY = ("    key id\n    incarnation", '    key id\n    expect id == "root"\n    incarnation')
+_UNSEEN = "refused RESULT_LIMIT_REACHED, FC746"
 
 CODES: tuple[Code, ...] = (
     Code(
@@ -88,6 +90,9 @@ CODES: tuple[Code, ...] = (
         "contrary. A permission that was taken away looks exactly like objects that do not exist.\n\n"
         "Add an `expect` to the inventory that names an object which must always be seen, or read with an identity of "
         "which the connector can check that it sees everything.",
+        form=Form.TEST,
+        wrong=tried(f"given accounts partial RESULT_LIMIT_REACHED {_ACCOUNTS}{_PEOPLE}", _UNSEEN, _CANARY),
+        right=tried(f"given accounts {_ACCOUNTS}{_PEOPLE}", _PLANNED, (_CANARY[0], _CANARY[1].replace("root", "kept"))),
     ),
     Code(
         "FC747",

@@ -4,12 +4,27 @@ from __future__ import annotations
 
 from fullcount.dsl.codes.examples import tried
 from fullcount.dsl.codes.model import Code, Form
-from fullcount.dsl.codes.terminal import APPLY, APPROVE, PLAN, edited, session
+from fullcount.dsl.codes.terminal import APPLY, APPROVE, CANARY, PLAN, edited, session
 
 _MANY = 'given accounts [] and 6 more { owner: "p9" } and 20 more\ngiven people [{ id: "p1" }]'
 
 _STORE_AT = ('name = "acme"', 'name = "acme"\nstore = "sqlite:///.fullcount/state.db"')
 
+
+_PEOPLE = """\
+  inventory people from hr.employees {
+    key id
+    fields { id: text, active: bool }
+  }
+"""
+_AUTOMATIC = (
+    (_PEOPLE, ""),
+    ("  verify people { complete, fresh within 24h }\n", ""),
+    ("\n      and no people as p where (p.id == a.owner and p.active)", ""),
+    ("50%", "100%"),
+    ("1 of role", "automatically when count <= 5, otherwise 1 of role"),
+)
+_LOWERED = "sed -i 's/automatic_approval = 5/automatic_approval = 0/' fullcount.toml"
 
 _APPROVALS: tuple[Code, ...] = (
     Code(
@@ -102,6 +117,11 @@ _APPROVALS: tuple[Code, ...] = (
         "old. The time is that of the store, and each vote has its own. If it ran out in the middle of an apply, what "
         "was done stays done and the rest was not started.\n\n"
         "Approve again (a new approval has a new key), or better, make a new plan first: objects change.",
+        form=Form.COMMAND,
+        wrong=session(PLAN, APPROVE, APPLY, "sleep 30m", f"{APPLY} --json"),
+        right=session(PLAN, APPROVE, APPLY, "sleep 30m", f"{APPLY} --json"),
+        files=edited("accounts.fcw", CANARY),
+        wrong_files=edited("accounts.fcw", CANARY, ("after 3d", "after 20m")),
     ),
     Code(
         "FC709",
@@ -215,6 +235,13 @@ _LEDGER: tuple[Code, ...] = (
         "allowed it. `[policy] automatic_approval` in fullcount.toml has since been lowered or removed, and it is read "
         "again before each act, so nothing further is done on the word of a rule.\n\n"
         "Have the plan approved by the people that the workflow names.",
+        form=Form.COMMAND,
+        wrong=session(PLAN, APPLY, "sleep 30m", _LOWERED, f"{APPLY} --json"),
+        right=session(PLAN, APPLY, "sleep 30m", f"{APPLY} --json"),
+        files=(
+            *edited("fullcount.toml", ("[roles]", "[policy]\nautomatic_approval = 5\n\n[roles]")),
+            *edited("accounts.fcw", CANARY, *_AUTOMATIC),
+        ),
     ),
     Code(
         "FC720",

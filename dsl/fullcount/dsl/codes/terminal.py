@@ -113,6 +113,9 @@ PLAN: Final = "fullcount plan accounts.fcw"
 APPROVE: Final = "fullcount approve PLAN --digest DIGEST"
 APPLY: Final = "fullcount apply PLAN"
 
+CANARY: Final = ("stop after 1 failure", "canary 1 then wait 15m")
+"""The change of the workflow by which an apply is paused after the first object."""
+
 Files = tuple[tuple[str, str], ...]
 
 
