@@ -13,6 +13,8 @@ from tests.support.stores import ANA, BO, CHEN, ROLES, WORKFLOW, Office, approva
 from fullcount.runtime.approve.approvals import strike
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.events import Notice
+from fullcount.runtime.evidence.codes import WarningCode
+from fullcount.runtime.evidence.envelope import Notice as Warned
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.plan.document import WAITS, ClockBegan, ClocksDoc, KeptGroup, StepDoc, StepsDoc, WaitingRow
 from fullcount.runtime.store.transaction import new_id
@@ -25,8 +27,10 @@ def full_history(office: Office) -> str:
     slot = store.claim_slot(WORKFLOW, office.clock(), "host-1", local_day="2026-11-30")
     store.skip_slot(WORKFLOW, office.clock.later(days=1), "host-1", "missed")
     run_id = store.begin_run(WORKFLOW, "plan", ANA, slot_id=slot)
-    store.record_certificate(run_id, WORKFLOW, certificate("people", "hr", "employees", 4212), office.clock())
-    store.record_envelope(run_id, WORKFLOW, office.cut_short("people"))
+    people, question = certificate("people", "hr", "employees", 4212), "sha256:" + "5" * 64
+    store.record_certificate(run_id, WORKFLOW, people, office.clock(), question)
+    warned = (Warned(code=WarningCode.DUPLICATE_ITEMS), Warned(code=WarningCode.STALE_READ))
+    store.record_envelope(run_id, WORKFLOW, office.cut_short("people").model_copy(update={"warnings": warned}), "iam")
     store.finish_run(run_id, "refused", Exit.REFUSED_BY_EVIDENCE, {"findings": ["RESULT_LIMIT_REACHED"]})
     store.finish_slot(slot, "refused")
     office.clock.forward(minutes=1)

@@ -8,14 +8,26 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from sqlalchemy import insert
+from tests.support.evidence import DIGEST, envelope_of
+from tests.support.fake_source import NOW
+from tests.support.plans import certificate
+from tests.support.stores import ANA, WORKFLOW
 
-from fullcount.runtime.store import migrate
+from fullcount.runtime.evidence.codes import WarningCode
+from fullcount.runtime.evidence.envelope import Notice
+from fullcount.runtime.journal.entry import canonical_text
+from fullcount.runtime.journal.payloads import CertificateKept, EnvelopeKept, Payload
+from fullcount.runtime.journal.verify import verify
+from fullcount.runtime.plan.digest import sha256_text
+from fullcount.runtime.store import migrate, tables
 from fullcount.runtime.store.engine import make_engine, writer
 from fullcount.runtime.store.errors import StoreTooNew, StoreUnavailable
 from fullcount.runtime.store.store import Store
@@ -115,6 +127,45 @@ def test_the_known_revisions_are_those_of_the_migrations():
     history = list(ScriptDirectory.from_config(config).walk_revisions())
     assert tuple(script.revision for script in reversed(history)) == migrate.KNOWN
     assert migrate.KNOWN[-1] == migrate.REVISION
+
+
+def test_a_store_of_before_series_and_warnings_is_brought_up_and_still_verifies(tmp_path, monkeypatch):
+    """What was certified and read then is in no series and counts no warning; what is read now does."""
+    url = f"sqlite:///{tmp_path / 'state.db'}"
+    monkeypatch.setattr(migrate, "REVISION", "0004")
+    with Store.open(url) as store:
+        run_id = store.begin_run(WORKFLOW, "plan", ANA)
+        with store.writing() as tx:
+            text = canonical_text(certificate("people", "hr", "people", 10))
+            of = {"workflow": WORKFLOW, "inventory": "people", "rows": 10, "snapshot_digest": DIGEST}
+            certified = {**of, "certificate_id": "1" * 26, "observed_at": 1, "sha256": sha256_text(text.encode())}
+            stored = {"run_id": run_id, "document": text, "recorded_at": tx.now}
+            tx.session.execute(insert(tables.Certificate).values(**certified, **stored))
+            tx.record(_as_before(CertificateKept, certified), run_id=run_id)
+            text = canonical_text(envelope_of())
+            read = {**of, "envelope_id": "2" * 26, "complete": True, "sha256": sha256_text(text.encode())}
+            tx.session.execute(insert(tables.Evidence).values(**read, **{**stored, "document": text}))
+            tx.record(_as_before(EnvelopeKept, read), run_id=run_id)
+        store.finish_run(run_id, "nothing", 0, {})
+    monkeypatch.undo()
+    with Store.open(url) as store:
+        assert verify(store).problems == ()
+        assert (store.previous_rows(WORKFLOW, "people"), store.warnings()) == (10, ())
+        assert store.series(WORKFLOW, "people", DIGEST) == ()
+        run_id = store.begin_run(WORKFLOW, "plan", ANA)
+        store.record_envelope(run_id, WORKFLOW, envelope_of(warnings=(Notice(code=WarningCode.CACHED_RESPONSE),)))
+        store.record_certificate(run_id, WORKFLOW, certificate("people", "hr", "people", 11), NOW, DIGEST)
+        assert store.series(WORKFLOW, "people", DIGEST) == (11,)
+        assert [row.runs for row in store.warnings()] == [1]
+        assert verify(store).problems == ()
+    assert differences(url) == []
+
+
+def _as_before(kind, columns):
+    """Return an entry as a version wrote it that knew of these columns only."""
+    payload = kind(**columns)
+    before = type(kind.__name__, (Payload,), {"KIND": kind.KIND, "__annotations__": dict.fromkeys(columns, Any)})
+    return before(**payload.model_dump(include=set(columns)))
 
 
 def test_a_migration_that_fails_leaves_nothing_behind(tmp_path, monkeypatch):

@@ -26,7 +26,7 @@ from fullcount.compiler.values import FieldState
 from fullcount.runtime.evidence.codes import Reason, WarningCode
 from fullcount.runtime.evidence.envelope import Envelope, Incompleteness, Notice, Status, Wire
 from fullcount.runtime.evidence.refusal import Finding
-from fullcount.runtime.evidence.wording import READ_AGAIN, amount, inventory_way, title, verify_way, ways_on
+from fullcount.runtime.evidence.wording import ACCEPT, READ_AGAIN, amount, inventory_way, title, verify_way, ways_on
 from fullcount.runtime.format import counted, length
 
 _KNOWN = (FieldState.PRESENT, FieldState.ABSENT)
@@ -113,7 +113,7 @@ def blocking(envelope: Envelope, used_fields: frozenset[str], accepted: frozense
             message=f"{title(envelope)} was read with a warning that blocks acts",
             inventory=envelope.inventory,
             detail=notice.detail,
-            ways_on=ways_on(notice.code, envelope),
+            ways_on=(*ways_on(notice.code, envelope), ACCEPT),
         )
         for notice in notices
         if notice.code not in accepted

@@ -13,7 +13,8 @@ from fullcount.runtime.evidence.codes import WARNING_TEXT, Severity, WarningCode
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.evidence.warned import Accepted, Recurrence
-from fullcount.runtime.evidence.wording import title
+from fullcount.runtime.evidence.wording import ACCEPT, title
+from fullcount.runtime.format import counted
 
 
 def codes_held(entries: Sequence[Accepted], resource: str, day: date) -> frozenset[WarningCode]:
@@ -27,13 +28,13 @@ def recurring(envelope: Envelope, of: Recurrence, accepted: frozenset[WarningCod
     return tuple(
         Finding(
             code="FC737",
-            message=f"{title(envelope)} was read with the warning `{seen.code}` {seen.runs:,} times in a row, since "
-            f"{seen.since:%Y-%m-%d}: nobody resolved or accepted it",
+            message=f"{title(envelope)} was read with the warning `{seen.code}` {counted(seen.runs, 'time')} in a row, "
+            f"since {seen.since:%Y-%m-%d}: nobody resolved or accepted it",
             inventory=envelope.inventory,
             detail=details[seen.code] or WARNING_TEXT[seen.code],
             ways_on=(
                 f"mend it at its cause; it is for {seen.owner} to see to   {envelope.scope.source}",
-                f'accept it with a reason and an end   fullcount.toml [[accepted_warning]] code = "{seen.code}"',
+                ACCEPT,
             ),
         )
         for seen in of.seen

@@ -133,4 +133,5 @@ def verify_way(what: str, inventory: str) -> str:
     return f"{what}   verify {inventory} {{ … }}"
 
 
+ACCEPT = "accept it with an owner, a reason and a last day   fullcount.toml [[accepted_warning]]"
 READ_AGAIN = "read again   fullcount plan"
