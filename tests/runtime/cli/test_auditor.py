@@ -179,7 +179,7 @@ def test_without_a_store_nothing_is_verified_and_none_is_made(bench):
     ended, ran, show = bench.run("verify"), bench.run("runs"), bench.run("show", "01ZZZ")
     assert (ended.exit, "FC732" in ended.said) == (1, True), ended.said
     assert (ran.exit, "no store yet" in ran.words) == (0, True), ran.said
-    nothing = dict.fromkeys(("runs", "plans", "slots", "steps", "notices", "warnings"), [])
+    nothing: dict[str, list[object]] = {key: [] for key in ("runs", "plans", "slots", "steps", "notices", "warnings")}
     assert bench.run("runs", "--json").json == nothing
     assert (bench.run("halt").exit, show.exit) == (0, 1), show.said
     assert not bench.state.parent.exists()
