@@ -1,7 +1,7 @@
 """What all tests share: how many examples a property test runs, and the list of requirements with their tests.
 
 A property test states its full number by `tests.support.profiles.examples`. The profile `nightly` runs all of them,
-`ci` two fifths, so that a change is judged within minutes, `dev` a tenth. It is `ci` where the environment says `CI`;
+`ci` a fifth, so that a change is judged within minutes, `dev` a tenth. It is `ci` where the environment says `CI`;
 each can be chosen by `HYPOTHESIS_PROFILE`.
 """
 
@@ -15,7 +15,7 @@ from hypothesis import settings
 pytest_plugins = ["tests.support.requirements_report"]
 
 settings.register_profile("nightly", max_examples=500, deadline=None, derandomize=False, print_blob=True)
-settings.register_profile("ci", max_examples=200, deadline=None, derandomize=False, print_blob=True)
+settings.register_profile("ci", max_examples=100, deadline=None, derandomize=False, print_blob=True)
 settings.register_profile("dev", max_examples=100, deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or ("ci" if os.environ.get("CI") else "dev"))
 

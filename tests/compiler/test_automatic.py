@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -27,8 +28,6 @@ def approving(conditions: str, rule: str = "a.locked") -> str:
 @pytest.mark.parametrize("allowed", [0, 4])
 def test_a_rule_that_the_workspace_does_not_allow_is_refused(allowed):
     """The policy is the workspace's; without one nothing is approved automatically."""
-    from dataclasses import replace
-
     catalog = replace(catalog_of(*EXAMPLE_RESOURCES), automatic=allowed)
     found = compile_source(Source("tidy.fcw", approving("count <= 5 and reversible")), catalog)
     assert [finding.code for finding in found.diagnostics] == ["FC411"]
@@ -50,6 +49,19 @@ def test_an_act_that_can_not_be_taken_back_is_never_approved_by_a_rule():
     for conditions in ("count <= 5", "count <= 5 and reversible"):
         text = approving(conditions).replace(UNDO, "")
         assert "FC412" in codes(text)
+
+
+def test_an_act_whose_undo_leaves_a_part_is_never_approved_by_a_rule():
+    """A part that stays was not taken back, at the check and for a plan that is already stored."""
+    half = approving("count <= 5 and reversible").replace("locked: true", 'locked: true, note: "idle"', 1)
+    assert codes(half) == ["FC412"]
+    whole = half.replace("locked: false", 'locked: false, note: ""', 1)
+    assert codes(whole) == []
+    (act,) = workflow(whole).acts
+    kept = {name: value for name, value in act.undo.arguments.items() if name != "note"}
+    stored = replace(act, undo=replace(act.undo, arguments=kept))
+    assert stored.left_by_undo == {None: ("note",)}
+    assert stored.irrevocable == (act.call,)
 
 
 def test_a_graduated_act_with_a_release_is_never_approved_by_a_rule():

@@ -14,7 +14,7 @@ from fullcount.runtime.trials.session import Asked, run_tests
 from fullcount.runtime.workflow_files import compile_file
 from fullcount.runtime.workspace import Workspace
 
-CORPUS = Path(__file__).parent / "corpus"
+CORPUS = Path(__file__).parent / "corpus" / "chains"
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 CHAINS = {

@@ -17,11 +17,11 @@ from tests.support.reading import Reading, reasons
 from tests.support.shifting import DIALECTS, Event, Moving, Trouble
 
 from fullcount.compiler.claims import Consistency
+from fullcount.compiler.everything import everything_of
 from fullcount.compiler.lower.world import Bindings
 from fullcount.runtime.collect.loop import Budget, collect
 from fullcount.runtime.connectors.http import CONNECTOR
 from fullcount.runtime.evidence.codes import Reason
-from fullcount.runtime.testing.tap import whole
 
 PASSING = {"throttled", "down", "reset"}
 """Troubles that a read gets over within its budget."""
@@ -41,7 +41,7 @@ def read(api, **budget):
             try:
                 return await collect(
                     reader,
-                    whole(resource),
+                    everything_of(resource),
                     resource,
                     bindings=Bindings({}, 0),
                     snapshots=reading.store,

@@ -42,14 +42,14 @@ def contradictions(in_view: Verdicts, in_world: Verdicts) -> list[str]:
 
 
 @given(cases())
-@examples(5000)
+@examples(10_000)
 def test_a_partial_view_never_selects_what_the_world_does_not_by_the_closure(case: Case):
     """The closure's answers over a view hold in the world, too."""
     assert contradictions(verdicts(case.rule, case.view), verdicts(case.rule, case.world)) == []
 
 
 @given(cases())
-@examples(1000)
+@examples(2000)
 def test_a_partial_view_never_selects_what_the_world_does_not_by_sql(sql: duckdb.DuckDBPyConnection, case: Case):
     """The statement's answers over the snapshots of a view hold over those of the world, too."""
     in_view, in_world = sql_verdicts(case.rule, case.view, sql), sql_verdicts(case.rule, case.world, sql)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from fullcount.compiler import ir, program
 from fullcount.compiler.catalog import Resource
+from fullcount.compiler.everything import everything_of
 from fullcount.compiler.lower.world import Bindings
 from fullcount.runtime.collect.loop import Budget, collect
 from fullcount.runtime.collect.snapshots import SnapshotStore
@@ -16,20 +18,7 @@ from fullcount.runtime.evidence.envelope import Envelope
 
 def inventory_of(resource: Resource, scope: ir.Expr | None = None) -> program.Inventory:
     """Return the question for every field of a resource."""
-    return program.Inventory(
-        name=resource.name,
-        source=resource.source,
-        resource=resource.name,
-        key=resource.key,
-        incarnation=resource.incarnation,
-        version=resource.version,
-        fields=resource.fields,
-        scope=scope,
-        deadline=None,
-        expects=(),
-        consistency=resource.consistency,
-        lookup_fields=resource.lookup_fields,
-    )
+    return replace(everything_of(resource), scope=scope)
 
 
 async def collect_all(source: Any, folder: Path, scope: ir.Expr | None = None) -> Envelope:

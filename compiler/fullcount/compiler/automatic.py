@@ -61,9 +61,9 @@ def check_automatic(act: program.Act, proposal: program.Proposal | None, names: 
             "FC412",
             f"`{call.operation}` can't be taken back here, so it is never approved automatically",
             automatic.span,
-            note="no `undo`",
+            note="no `undo`" if len(act.left_by_undo) == 0 else "an `undo` that leaves a part as it was set",
             why="nothing irreversible is done without a person",
-            help="add an `undo` if the operation has one, or leave the decision to people",
+            help="add an `undo` of everything if the operation has one, or leave the decision to people",
         )
     if proposal is None:
         return

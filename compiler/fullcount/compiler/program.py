@@ -277,6 +277,11 @@ class OperationCall:
     own: bool = True
     deletes: bool = False
 
+    @property
+    def address(self) -> tuple[str, str, str]:
+        """Which operation it is."""
+        return self.source, self.resource, self.operation
+
 
 @dataclass(frozen=True, slots=True)
 class Stop:
@@ -383,10 +388,25 @@ class Act:
         return all(call.reversible for name, call in self.calls.items() if name != RELEASE)
 
     @property
+    def left_by_undo(self) -> Mapping[str | None, tuple[str, ...]]:
+        """What an undo by the same operation leaves as it was set, by the name of the step, where it leaves anything.
+
+        The key is an argument of both, so that it is never among these.
+        """
+        left = {
+            name: tuple(each for each in self.calls[name].arguments if each not in undo.arguments)
+            for name, undo in self.undos.items()
+            if self.calls[name].address == undo.address
+        }
+        return {name: arguments for name, arguments in left.items() if len(arguments) > 0}
+
+    @property
     def irrevocable(self) -> tuple[OperationCall, ...]:
-        """Every call that nothing here takes back, a release included."""
-        undos = self.undos
-        return tuple(call for name, call in self.calls.items() if not call.reversible or name not in undos)
+        """Every call that nothing here takes back as a whole, a release included."""
+        undos, left = self.undos, self.left_by_undo
+        return tuple(
+            call for name, call in self.calls.items() if not call.reversible or name not in undos or name in left
+        )
 
 
 Event = Literal["waiting", "refused", "done", "stopped"]

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from fullcount.compiler.claims import Consistency
 from fullcount.runtime.approve.identity import current_person
+from fullcount.runtime.evidence.codes import WarningCode
+from fullcount.runtime.evidence.envelope import Completeness, Envelope, FieldSummary, Notice, Scope, Status, Work
+from fullcount.runtime.exemption_lists import against
 from fullcount.runtime.workspace.errors import WorkspaceError
 
 pytestmark = pytest.mark.requirement("R28")
@@ -31,6 +36,7 @@ reason = "reason"
 expires = "until"
 workflow = "flow"
 """
+NOW = datetime(2026, 11, 30, 12, tzinfo=UTC)
 FILE = "workflows/disable_orphans.fcw"
 
 
@@ -80,7 +86,7 @@ def test_an_entry_that_is_added_after_the_approval_keeps_its_object(bench):
     insert(bench, 1, "a02")
     ended = bench.run("apply", planned["plan_id"])
     assert bench.locked() == {"a01", "a03"}
-    assert "kept (ops)" in ended.words or ended.exit != 0
+    assert "FC760" in ended.said or "exempted" in ended.words, ended.said
 
 
 @pytest.mark.parametrize(
@@ -107,6 +113,52 @@ def test_a_table_that_can_not_be_relied_on_is_an_error_never_a_shorter_list(benc
     ended = bench.run("apply", planned["plan_id"])
     assert (ended.exit, "`vip` (cmdb.exceptions) can't be relied on" in ended.words) == (1, True), ended.said
     assert bench.target() == before
+
+
+def hide(bench):
+    """Put a view in the place of the table, and say so: it shows what it likes."""
+    bench.sql("cmdb", "ALTER TABLE exceptions RENAME TO every_exception")
+    bench.sql("cmdb", "CREATE VIEW exceptions AS SELECT * FROM every_exception WHERE id > 1")
+    path = bench.root / "fullcount.toml"
+    text = path.read_text("utf-8")
+    path.write_text(text.replace('table = "exceptions"\n', 'table = "exceptions"\nview = true\n'), encoding="utf-8")
+
+
+def test_a_table_that_may_hide_rows_is_no_exemption_list(bench):
+    """Read to its end is not enough: what is not shown is not there for anybody who concludes from the list."""
+    insert(bench, 1, "a01")
+    hide(bench)
+    ended = bench.run("plan", FILE)
+    assert (ended.exit, "FC609" in ended.words, "every object" in ended.words) == (1, True, True), ended.said
+
+
+@pytest.mark.parametrize(
+    ("changes", "why"),
+    [
+        ({"warnings": [Notice(code=WarningCode.STALE_READ, detail="3 h behind")]}, "3 h behind"),
+        ({"scope": {"visibility": "unknown"}}, "every object"),
+        ({"scope": {"started_at": NOW - timedelta(hours=2)}}, "old"),
+        ({}, None),
+    ],
+)
+def test_a_list_is_held_to_what_a_conclusion_from_absence_is_held_to(changes, why):
+    """One snapshot, nothing hidden, of now, and no warning that blocks."""
+    scope = Scope(
+        source="cmdb", resource="exceptions", visibility="all", consistency=Consistency.PINNED, started_at=NOW,
+        finished_at=NOW,
+    )  # fmt: skip
+    envelope = Envelope(
+        inventory="vip",
+        status=Status.COMPLETE,
+        completeness=Completeness(complete=True),
+        warnings=changes.get("warnings", []),
+        scope=scope.model_copy(update=changes.get("scope", {})),
+        work=Work(rows=1, rows_read=1, distinct_keys=1, end_marker="commit"),
+        fields={"account": FieldSummary(states={"present": 1})},
+        snapshot_digest="sha256:" + "0" * 64,
+    )
+    found = against(envelope, frozenset({"account"}), NOW)
+    assert (found is None) if why is None else (found is not None and why in f"{found.message} {found.detail}"), found
 
 
 def cap(bench):

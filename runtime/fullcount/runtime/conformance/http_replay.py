@@ -14,9 +14,9 @@ from pathlib import Path
 
 import httpx
 
-from fullcount.compiler import program
 from fullcount.compiler.catalog import Resource, Visibility
 from fullcount.compiler.claims import Consistency
+from fullcount.compiler.everything import everything_of
 from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.types import TEXT, FieldType
 from fullcount.compiler.values import FieldState, Value
@@ -91,7 +91,7 @@ async def read_steps(
         with tempfile.TemporaryDirectory(prefix="fullcount-replay-") as folder:
             return await collect(
                 reader,
-                _inventory(resource),
+                everything_of(resource),
                 resource,
                 bindings=Bindings({}, 0),
                 snapshots=SnapshotStore(Path(folder)),
@@ -102,23 +102,6 @@ async def read_steps(
 
 async def _no_wait(seconds: float) -> None:
     """Wait for nothing: what was recorded does not come sooner by waiting."""
-
-
-def _inventory(resource: Resource) -> program.Inventory:
-    return program.Inventory(
-        name=resource.name,
-        source=resource.source,
-        resource=resource.name,
-        key=resource.key,
-        incarnation=None,
-        version=None,
-        fields=resource.fields,
-        scope=None,
-        deadline=None,
-        expects=(),
-        consistency=resource.consistency,
-        lookup_fields=frozenset(),
-    )
 
 
 class _RecordedReader:

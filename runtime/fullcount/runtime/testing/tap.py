@@ -9,8 +9,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
-from fullcount.compiler import program
 from fullcount.compiler.catalog import Resource
+from fullcount.compiler.everything import everything_of
 from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.values import Cell, Value
 from fullcount.runtime.collect.budget import Budget
@@ -137,7 +137,7 @@ async def read_all(
     with tempfile.TemporaryDirectory() as folder:
         envelope = await collect(
             tap,
-            whole(resource),
+            everything_of(resource),
             resource,
             bindings=Bindings({}, 0),
             snapshots=SnapshotStore(Path(folder)),
@@ -145,24 +145,6 @@ async def read_all(
             clock=lambda: datetime.now(UTC),
         )
     return Seen(envelope, tap.infos, tap.passes, resource)
-
-
-def whole(resource: Resource) -> program.Inventory:
-    """Return the question for everything of a resource."""
-    return program.Inventory(
-        name=resource.name,
-        source=resource.source,
-        resource=resource.name,
-        key=resource.key,
-        incarnation=resource.incarnation,
-        version=resource.version,
-        fields=resource.fields,
-        scope=None,
-        deadline=None,
-        expects=(),
-        consistency=resource.consistency,
-        lookup_fields=resource.lookup_fields,
-    )
 
 
 @asynccontextmanager

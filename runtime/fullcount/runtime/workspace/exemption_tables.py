@@ -15,6 +15,7 @@ owner, a reason or an end is an error of the whole list, never an entry less.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any
@@ -23,6 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from fullcount.compiler import program
 from fullcount.compiler.catalog import Resource, StaticCatalog
+from fullcount.compiler.everything import everything_of
 from fullcount.compiler.types import DATE, INT, TEXT, TIMESTAMP, FieldType, Type
 from fullcount.compiler.values import Cell, FieldState
 from fullcount.runtime.workspace.errors import WorkspaceError, did_you_mean
@@ -87,20 +89,7 @@ def question_of(name: str, table: ExemptionTable, resource: Resource) -> program
     fields: dict[str, FieldType] = {field: resource.fields[field] for field in named}
     if table.workflow is not None:
         fields[table.workflow] = resource.fields[table.workflow]
-    return program.Inventory(
-        name=name,
-        source=table.source,
-        resource=table.resource,
-        key=resource.key,
-        incarnation=None,
-        version=None,
-        fields=fields,
-        scope=None,
-        deadline=None,
-        expects=(),
-        consistency=resource.consistency,
-        lookup_fields=frozenset(),
-    )
+    return replace(everything_of(resource), name=name, fields=fields, incarnation=None, version=None)
 
 
 class FaultyEntryError(Exception):
