@@ -33,7 +33,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from fullcount.compiler import ir, program
-from fullcount.compiler.catalog import Effect, Idempotency, Operation, Parameter, Resource, Visibility
+from fullcount.compiler.catalog import Closure, Effect, Idempotency, Operation, Parameter, Resource, Visibility
 from fullcount.compiler.claims import Consistency
 from fullcount.compiler.types import SCALARS, FieldType, ListOf, MapOf, Type
 from fullcount.compiler.values import Cell, FieldState, Value
@@ -117,7 +117,7 @@ def update_operation(name: str = "update", *, undoes: Iterable[str] = ("update",
 def delete_operation(name: str = "delete") -> Operation:
     """Return an operation that removes the object."""
     declared = {"id": Parameter(FieldType(SCALARS["text"]), key="id")}
-    return Operation(name, declared, Effect.DELETE, Idempotency.PRECONDITION, reversible=False)
+    return Operation(name, declared, Effect.DELETE, Idempotency.PRECONDITION, reversible=False, closure=Closure.NONE)
 
 
 def message_operation(name: str = "send") -> Operation:

@@ -41,6 +41,17 @@ class Idempotency(StrEnum):
     NONE = "none"
 
 
+class Closure(StrEnum):
+    """What is known of all else that goes, or is changed, when an object is deleted."""
+
+    NONE = "none"
+    """Nothing does: the source's declaration says so."""
+    COMPUTED = "computed"
+    """The connector looks it up for each object, when the plan is made and in the very state that the act changes."""
+    UNKNOWN = "unknown"
+    """Nobody has said."""
+
+
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """A parameter of an operation. `key` is set when it must be given that key field of the object acted on.
@@ -66,6 +77,12 @@ class Operation:
     """Whether `undo` can bring the object back to what it was."""
     undoes: frozenset[str] = frozenset()
     """Operations of the same resource that this one can take back."""
+    closure: Closure = Closure.UNKNOWN
+    """What else goes with the object; asked of deletions alone."""
+    backup: bool = False
+    """Whether the connector can store the whole object right before this operation."""
+    restores: bool = False
+    """Whether it brings back an object whole, from a backup: only an undo calls it, with nothing but the key."""
 
 
 @dataclass(frozen=True, slots=True)
