@@ -294,9 +294,7 @@ kept_acts = st.tuples(
     _optional(backups), _optional(st.just(tree.CascadesDecl(NOWHERE))), _optional(st.just(tree.RehearseDecl(NOWHERE)))
 )
 single_acts = st.builds(
-    lambda p, o, u, r, c, s, k: tree.ActDecl(
-        p, o, u, r, c, s, NOWHERE, backup=k[0], cascades=k[1], rehearse=k[2]
-    ),
+    lambda p, o, u, r, c, s, k: tree.ActDecl(p, o, u, r, c, s, NOWHERE, backup=k[0], cascades=k[1], rehearse=k[2]),
     names,
     operations,
     _optional(operations),

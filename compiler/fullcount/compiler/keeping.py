@@ -56,7 +56,7 @@ def _closures(decl: tree.ActDecl, calls: program.Calls, catalog: Catalog, sink: 
             place.span,
             note="what goes with it is not known",
             why="what a deletion takes along was approved by nobody, and no limit counts it",
-            help="if it takes nothing along, say so where the source is configured: `closure = \"none\"` under"
+            help='if it takes nothing along, say so where the source is configured: `closure = "none"` under'
             f" `[sources.{call.source}.resources.{call.resource}.operations.{call.operation}]`",
         )
     return holds
@@ -142,9 +142,7 @@ def _backed_up(
         for own, given in _operation(call, catalog).parameters.items()
         if parameter.key is not None and given.key == parameter.key
     }
-    undo = program.OperationCall(
-        call.source, call.resource, restoring.name, keys, reversible=True, from_backup=True
-    )
+    undo = program.OperationCall(call.source, call.resource, restoring.name, keys, reversible=True, from_backup=True)
     return replace(calls, call=replace(call, reversible=True), undo=undo), program.Backup(said.kept)
 
 
@@ -181,5 +179,3 @@ def refuse_restoring(operation: Operation, called: str, span: Span, sink: Diagno
         help="write `backup kept for 30d` in the act instead: its undo is made of that",
     )
     return True
-
-

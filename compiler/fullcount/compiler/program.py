@@ -426,9 +426,7 @@ class Act:
     @property
     def final(self) -> tuple[OperationCall, ...]:
         """Every call on an object that `undo` can't take back: what more people are asked for."""
-        return tuple(
-            call for name, call in self.calls.items() if name != RELEASE and call.own and not call.reversible
-        )
+        return tuple(call for name, call in self.calls.items() if name != RELEASE and call.own and not call.reversible)
 
 
 Event = Literal["waiting", "refused", "done", "stopped"]

@@ -34,6 +34,7 @@ from fullcount.runtime.act.undo import undo_plan
 from fullcount.runtime.approve import approvals
 from fullcount.runtime.approve.approvals import ApprovalStatus
 from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.backups.files import BackupFailed, BackupFiles
 from fullcount.runtime.collect.budget import Budget
 from fullcount.runtime.collect.budget import Progress as ReadProgress
 from fullcount.runtime.collect.snapshots import SnapshotStore
@@ -54,6 +55,7 @@ from fullcount.runtime.plan.prevented import prevented
 from fullcount.runtime.planning import Planning, PlanRequest, approval_of, sources_of, used_fields
 from fullcount.runtime.readers import Readers, open_actor
 from fullcount.runtime.store.errors import StoreError
+from fullcount.runtime.store.held_backups import remove_expired
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import NoticeRow, PlanState, StoredPlan
 from fullcount.runtime.telling import of_plan
@@ -140,6 +142,7 @@ class Engine:
         self.workspace = workspace
         self.store = store
         self.snapshots = snapshots
+        self.backups = BackupFiles(workspace.backup_dir)
         self._clock = clock
         self._budget = budget or Budget()
 
@@ -210,6 +213,7 @@ class Engine:
         if declared is None:
             raise NothingToApproveError(proposal.name)
         self._record_holds()
+        self.remove_expired_backups()
         if len(plan.document.rows) == 0:
             return ApplyEnd(exit=Exit.DONE, plan=plan, report=nothing_to_do(plan))
         async with Readers(self.workspace) as readers:
@@ -258,10 +262,19 @@ class Engine:
         workflow = workflow_from_document(plan.document.program)
         proposal = proposal_of(workflow, plan.document.proposal)
         self._record_holds()
+        self.remove_expired_backups()
         async with Readers(self.workspace) as readers:
             context = self._context(plan, workflow, proposal, person, readers, stop, progress, None)
             report = await undo_plan(context)
         return ApplyEnd(report.exit, plan, report, told=await self.tell(report.run_id))
+
+    def remove_expired_backups(self) -> int:
+        """Remove the backups of objects whose time is over, and return how many. Raises `BackupFailed`."""
+        try:
+            return remove_expired(self.store, self.backups)
+        except OSError as error:
+            msg = f"backups whose time is over can't be removed from `{self.backups.root}`: {error.strerror}"
+            raise BackupFailed(msg) from None
 
     def approval_status(self, plan: StoredPlan) -> ApprovalStatus | None:
         """Return how far the approval of a plan has come; None when its workflow declares no act."""
@@ -349,6 +362,7 @@ class Engine:
             open_actor=lambda source: open_actor(self.workspace, source),
             resources={(s, name): r for s in catalog.sources() for name, r in catalog.resources(s).items()},
             snapshots=self.snapshots,
+            backups=self.backups,
             exemptions=self.workspace.exemptions,
             exemption_tables={
                 name: partial(lists.read, name)

@@ -122,8 +122,7 @@ CODES: tuple[Code, ...] = (
         ),
         wrong=tidy(
             (
-                "act disable with directory.update(id: a.id, locked: true) {\n"
-                "    undo directory.update(id: a.id, locked: false)",
+                _ACT.removesuffix("\n  }\n").lstrip(),
                 "act disable with directory.delete(id: a.id) {\n    undo directory.restore(id: a.id)",
             )
         ),

@@ -16,6 +16,7 @@ from fullcount.compiler.lower import facts
 from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.program import Act, Inventory, Proposal
 from fullcount.runtime.act.actors import Actors, NotOpenError, opened, sources_of_rows
+from fullcount.runtime.act.backing_up import BackingUp
 from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.canary import CanaryWatch
 from fullcount.runtime.act.context import ApplyContext, ApplyReport, RowOutcome
@@ -196,7 +197,9 @@ class _Applying:
 
     async def _resolve(self, items: Mapping[tuple[Any, ...], Item]) -> tuple[Item, ...]:
         plan_id = self.context.plan.document.plan_id
-        resolved = await resolve(self.context.store.open_intents(plan_id), items, self._calls, self.actors)
+        resolved = await resolve(
+            self.context.store.open_intents(plan_id), items, self._calls, self.actors, self.context.backups
+        )
         for at in range(0, len(resolved.outcomes), GROUP_LIMIT):
             part = resolved.outcomes[at : at + GROUP_LIMIT]
             self.context.store.record_outcomes(plan_id, self.run_id, self.fence, part)
@@ -226,12 +229,17 @@ class _Applying:
             stop_rule=rule,
             concurrency=self.act.concurrency,
             acts=sum(1 for e in ledger if e.intent_at is not None and e.object_key not in resuming),
+            backing_up=self._backing_up(),
         )
         pacer = Pacer(self.act.rate, context.monotonic, context.sleep)
         counts = counted(row_outcomes(rows, [e for e in ledger if e.object_key not in resuming], {}))
         stopped = await act_in_groups(context, runner, todo, pacer, Teller(context, len(rows), counts))
         self.ended.undecided = runner.undecided
         return stopped
+
+    def _backing_up(self) -> BackingUp | None:
+        kept = self.act.backup
+        return None if kept is None else BackingUp(self.context.backups, kept.kept, self._calls, self.actors)
 
     def _stopped(self, finding: Finding) -> None:
         self.ended.by(finding, resumes_at=self.watch.resumes_at(finding))

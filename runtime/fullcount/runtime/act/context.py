@@ -18,6 +18,7 @@ from fullcount.compiler.catalog import Resource
 from fullcount.compiler.program import Protection, Workflow
 from fullcount.runtime.act.moved import Moved
 from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.backups.files import BackupFiles
 from fullcount.runtime.connectors.base import Outcome, SourceActor, SourceReader
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.exit_codes import Exit
@@ -81,8 +82,9 @@ class ApplyContext:
     now: `engine`, and each source's connector by source name. `exemptions` reads a list anew at each call, `roles` who
     is in which role, `protections` what the workspace protects of the plan's base inventory, `freezes` when nothing may
     be done; each raises when it can't. `exemption_tables` are the lists that stand in a source, read by a question.
-    `stop` asks the run to stop. `automatic_approval` reads how many objects a plan may have that its workflow's own
-    rule approved.
+    `backups` is where objects are stored before they are acted on. `only`: the objects that an undo is about; None: all
+    that the plan did. `stop` asks the run to stop. `automatic_approval` reads how many objects a plan may have that its
+    workflow's own rule approved.
     """
 
     store: Store
@@ -93,6 +95,7 @@ class ApplyContext:
     open_actor: Callable[[str], Awaitable[SourceActor]]
     resources: Mapping[tuple[str, str], Resource]
     snapshots: SnapshotFiles
+    backups: BackupFiles
     exemptions: Callable[[str], Sequence[Exemption]]
     roles: Callable[[], Mapping[str, Sequence[str]]]
     protections: Callable[[], tuple[Protection, ...]]
@@ -107,6 +110,7 @@ class ApplyContext:
     slot_id: str | None = None
     automatic_approval: Callable[[], int] = _nothing_automatic
     exemption_tables: Mapping[str, Callable[[], Awaitable[Sequence[Exemption]]]] = field(default_factory=dict)
+    only: frozenset[tuple[Any, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fullcount.compiler.values import Row, Value
 from fullcount.runtime.act.actors import Actors
+from fullcount.runtime.act.backing_up import BackingUp, without_backup
 from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.context import ApplyContext
 from fullcount.runtime.act.guard import OBJECT_CODES, PAUSES, guard
@@ -25,7 +26,7 @@ from fullcount.runtime.act.perform import perform_guarded
 from fullcount.runtime.act.recheck import Planned
 from fullcount.runtime.act.stop import StopRule
 from fullcount.runtime.act.watch import Watch
-from fullcount.runtime.connectors.base import ActCall, ActResult, Outcome, SourceError
+from fullcount.runtime.connectors.base import ActCall, ActResult, Outcome, SourceError, StoredBackup
 from fullcount.runtime.evidence.codes import ActReason
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.plan.digest import CanonicalError, canonical_bytes
@@ -50,7 +51,8 @@ class Item:
 class Due:
     """An object that was judged to be acted on: with which arguments, on which precondition. `at`: monotonic.
 
-    `seen` is everything that was read of it, for the guard; `expected` the part that the act is conditional on.
+    `seen` is everything that was read of it, for the guard; `expected` the part that the act is conditional on;
+    `backup` what was stored of it.
     """
 
     item: Item
@@ -58,6 +60,7 @@ class Due:
     expected: Row
     at: float
     seen: Row
+    backup: StoredBackup | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +92,7 @@ class GroupRunner:
     stop_rule: StopRule
     concurrency: int
     acts: int
+    backing_up: BackingUp | None = None
     stopped_by: Finding | None = None
     undecided: dict[tuple[Any, ...], str] = field(default_factory=dict)
     _slots: asyncio.Semaphore = field(init=False)
@@ -109,6 +113,7 @@ class GroupRunner:
         judged = await _all([self._judged(item) for item in items])
         await self.watch.refresh()
         outcomes, due = self._admitted([answer for answer in judged if not isinstance(answer, Exception)])
+        due = await self._backed_up(due, outcomes)
         entries = self._intents(due)
         results: list[OutcomeEntry | Exception | None] = []
         if entries is not None:
@@ -157,18 +162,28 @@ class GroupRunner:
     def _same_call(self, due: Due) -> Finding | None:
         """A call that was meant before is made again only if it is the very same (R30)."""
         intent = due.item.intent
-        if intent is not None and self._parameters(due) == intent.parameters:
+        if intent is not None and without_backup(self._parameters(due)) == without_backup(intent.parameters):
             return None
         return Finding(
             code=ActReason.IDEMPOTENCY_MISMATCH,
             message="the object was changed after an act on it was meant and before it was made",
         )
 
+    async def _backed_up(self, due: list[Due], outcomes: list[OutcomeEntry]) -> list[Due]:
+        """Store what is due, where the workflow says so; what can't be stored is left alone."""
+        if self.backing_up is None or len(due) == 0:
+            return due
+        stored, left, stops = await self.backing_up.take(due)
+        outcomes += left
+        self.stopped_by = stops or self.stopped_by
+        return stored
+
     def _parameters(self, due: Due) -> dict[str, Any]:
         return self.calls.of(due.item.row).parameters(self._call(due, ""), due.expected)
 
     def _call(self, due: Due, key: str) -> ActCall:
-        return self.calls.of(due.item.row).call(due.item.planned, due.arguments, due.expected, key)
+        call = self.calls.of(due.item.row).call(due.item.planned, due.arguments, due.expected, key)
+        return call if due.backup is None else replace(call, backup=due.backup)
 
     def _intents(self, due: Sequence[Due]) -> tuple[LedgerEntry, ...] | None:
         """Commit the intents; None if the store does not allow it, which stops the run."""
@@ -196,6 +211,7 @@ class GroupRunner:
                 again = await self.judge(due.item)
                 if isinstance(again, Left):
                     return again.entry if again.recorded else None
+                again = replace(again, backup=due.backup)
                 if self._parameters(again) != self._parameters(due):
                     return OutcomeEntry(key, Outcome.CHANGED, None, "the object changed while it waited for its turn")
                 due = again

@@ -11,8 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from fullcount.runtime.act.actors import Actors
+from fullcount.runtime.act.backing_up import with_content
 from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.group import Item
+from fullcount.runtime.backups.files import BackupFiles
 from fullcount.runtime.connectors.base import Outcome, SourceError
 from fullcount.runtime.evidence.codes import ActReason
 from fullcount.runtime.store.views import LedgerEntry, OutcomeEntry
@@ -27,14 +29,18 @@ class Resolved:
 
 
 async def resolve(
-    intents: tuple[LedgerEntry, ...], items: Mapping[tuple[Any, ...], Item], calls: CallsOf, actors: Actors
+    intents: tuple[LedgerEntry, ...],
+    items: Mapping[tuple[Any, ...], Item],
+    calls: CallsOf,
+    actors: Actors,
+    backups: BackupFiles,
 ) -> Resolved:
     """Read what became of each intent. Writes nothing at the source."""
     outcomes: list[OutcomeEntry] = []
     again: list[Item] = []
     for entry in intents:
         item = items[entry.object_key]
-        effect = await _took_effect(entry, item, calls, actors)
+        effect = await _took_effect(entry, item, calls, actors, backups)
         if effect is True:
             detail = "found done by reading, after a run that did not learn of it"
             outcomes.append(OutcomeEntry(entry.object_key, Outcome.DONE, None, detail))
@@ -46,10 +52,13 @@ async def resolve(
     return Resolved(tuple(outcomes), tuple(again))
 
 
-async def _took_effect(entry: LedgerEntry, item: Item, calls: CallsOf, actors: Actors) -> bool | None:
+async def _took_effect(
+    entry: LedgerEntry, item: Item, calls: CallsOf, actors: Actors, backups: BackupFiles
+) -> bool | None:
     if entry.parameters is None or entry.idempotency_key is None:
         return None
-    call = calls.of(item.row).recorded(item.planned, entry.parameters, entry.idempotency_key)
+    recorded = calls.of(item.row).recorded(item.planned, entry.parameters, entry.idempotency_key)
+    call = with_content(recorded, backups)
     try:
         return await actors.of(item.row).took_effect(call)
     except SourceError:

@@ -208,6 +208,18 @@ class ForeseesCollateral(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class StoredBackup:
+    """An object as a connector took it, under which digest it is stored, and for how long (microseconds).
+
+    `content` is None where only the digest is known: what rests on the content must not be done then.
+    """
+
+    sha256: str
+    kept: int
+    content: Mapping[str, Any] | None
+
+
 class Outcome(StrEnum):
     """How the act on one object ended (design section 5). Every planned object has exactly one in the end."""
 
@@ -238,6 +250,11 @@ class ActCall:
     arguments: Mapping[str, Value]
     expected: Mapping[str, Cell]
     idempotency_key: str
+    backup: StoredBackup | None = None
+    """The object as it was stored right before; the write happens only if all of it still is so. Of an operation that
+    restores, what it restores."""
+    closure: Mapping[str, int] | None = None
+    """What may go along besides, by place and number, as the plan counted it; None: nothing may."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +284,18 @@ class SourceActor(Protocol):
 
     async def close(self) -> None:
         """Release connections."""
+        ...
+
+
+@runtime_checkable
+class TakesBackups(Protocol):
+    """An actor that can hand out a whole object, so that an operation which `restores` can bring it back."""
+
+    async def back_up(self, call: ActCall) -> Mapping[str, Any] | None:
+        """Return the whole object of a call as JSON: the same for the same object; None: there is none.
+
+        Never writes. Raises `SourceError` for an object of which not everything can be read.
+        """
         ...
 
 

@@ -26,6 +26,7 @@ from fullcount.compiler.schedule import next_fires
 from fullcount.dsl.source import Source
 from fullcount.runtime.act.context import StopSignal
 from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.backups.files import BackupFailed
 from fullcount.runtime.engine import Engine, PlanEnd
 from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.exit_codes import Exit
@@ -116,10 +117,21 @@ class NightlyService:
         except FullcountError as error:
             self._log.error("could not look for what is due", code=error.code, why=error.message)
 
+    def _remove_expired_backups(self) -> None:
+        """Remove what is kept no longer. A folder that can't be cleared keeps nobody from the night's work."""
+        try:
+            gone = self._engine.remove_expired_backups()
+        except BackupFailed as error:
+            self._log.error("could not remove backups", code=error.code, why=error.message)
+            return
+        if gone > 0:
+            self._log.info("removed backups whose time is over", count=gone)
+
     def _look(self) -> None:
         """Find what is due, take it, and set the next alarm."""
         if self._stop.reason is not None:
             return
+        self._remove_expired_backups()
         now = self._store.now()
         for scheduled in self._load():
             schedule, name = scheduled.workflow.schedule, scheduled.workflow.name

@@ -61,6 +61,11 @@ class TrialWorkspace(Workspace):
         return self._folder / "snapshots"
 
     @property
+    def backup_dir(self) -> Path:
+        """The backups of the test."""
+        return self._folder / "backups"
+
+    @property
     def roles(self) -> Mapping[str, tuple[str, ...]]:
         """Every role, held by the approvers of the test."""
         members = tuple(person.principal for person in self.approvers)

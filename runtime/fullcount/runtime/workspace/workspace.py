@@ -55,6 +55,7 @@ class _Settings(BaseModel):
     name: _Name
     store: DatabaseUrl = Field(default="sqlite:///.fullcount/state.db")  # type: ignore[assignment]
     snapshots: RootedPath = Path(".fullcount/snapshots")
+    backups: RootedPath = Path(".fullcount/backups")
 
 
 class _File(BaseModel):
@@ -163,6 +164,11 @@ class Workspace(Premises):
     def snapshot_dir(self) -> Path:
         """The folder of the snapshots, absolute."""
         return self._file.workspace.snapshots
+
+    @property
+    def backup_dir(self) -> Path:
+        """The folder of the backups of single objects, absolute."""
+        return self._file.workspace.backups
 
     @property
     def roles(self) -> Mapping[str, tuple[str, ...]]:

@@ -67,7 +67,9 @@ class GitConnector:
         """See `Connector.resources`."""
         _settings(config)
         key = {"name": Parameter(BRANCH_FIELDS["name"], key="name")}
-        delete = Operation("delete", key, Effect.DELETE, Idempotency.PRECONDITION, reversible=True, closure=Closure.NONE)
+        delete = Operation(
+            "delete", key, Effect.DELETE, Idempotency.PRECONDITION, reversible=True, closure=Closure.NONE
+        )
         restore = Operation(
             "restore",
             {**key, "sha": Parameter(BRANCH_FIELDS["sha"])},

@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 from sqlalchemy import make_url
 
@@ -153,6 +154,11 @@ class SplitActor:
         except SourceError as error:
             return ActResult(Outcome.FAILED, None, f"nothing was written: {error.reason.detail}")
         return await actor.write(own)
+
+    async def back_up(self, call: ActCall) -> Mapping[str, Any] | None:
+        """See `TakesBackups.back_up`. Raises `SourceError` when the part can't be asked."""
+        actor, own = await self._of(call)
+        return await actor.back_up(own)
 
     async def took_effect(self, call: ActCall) -> bool | None:
         """See `SourceActor.took_effect`. Raises `SourceError` when the part can't be asked."""
