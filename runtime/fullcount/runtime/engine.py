@@ -457,7 +457,13 @@ def standing(plan: StoredPlan) -> PlanDocument | Refusal:
         return Refusal(stage="propose", ground=Ground.STALE, findings=(found,))
     if plan.state is PlanState.OVER_CAP:
         caps = plan.document.caps
-        message = f"the plan lists {plan.document.sums.candidates:,} objects, and its limit allows {caps.effective:,}"
+        along = "" if plan.document.along == 0 else f", {plan.document.along:,} more go along,"
+        said = f"the plan lists {plan.document.sums.candidates:,} objects{along}"
+        message = (
+            f"{said} and its limit allows {caps.effective:,}"
+            if along
+            else f"{said}, and its limit allows {caps.effective:,}"
+        )
         found = Finding(code="FC711", message=message, ways_on=("narrow the rule, or raise `limit` and plan again",))
         return Refusal(stage="propose", ground=Ground.POLICY, findings=(found,))
     return plan.document

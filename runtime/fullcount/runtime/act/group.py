@@ -52,7 +52,7 @@ class Due:
     """An object that was judged to be acted on: with which arguments, on which precondition. `at`: monotonic.
 
     `seen` is everything that was read of it, for the guard; `expected` the part that the act is conditional on;
-    `backup` what was stored of it.
+    `backup` what was stored of it; `closure` what may go along, see `ActCall`.
     """
 
     item: Item
@@ -61,6 +61,7 @@ class Due:
     at: float
     seen: Row
     backup: StoredBackup | None = None
+    closure: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +184,7 @@ class GroupRunner:
 
     def _call(self, due: Due, key: str) -> ActCall:
         call = self.calls.of(due.item.row).call(due.item.planned, due.arguments, due.expected, key)
-        return call if due.backup is None else replace(call, backup=due.backup)
+        return replace(call, backup=due.backup, closure=due.closure)
 
     def _intents(self, due: Sequence[Due]) -> tuple[LedgerEntry, ...] | None:
         """Commit the intents; None if the store does not allow it, which stops the run."""

@@ -282,4 +282,5 @@ class Watch:
             fence=self._fence.token,
             fence_current=self._standing.fence_current,
             automatic_allowed=self._automatic_allowed,
+            closure=document.along,
         )

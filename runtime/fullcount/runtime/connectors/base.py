@@ -220,6 +220,32 @@ class StoredBackup:
     content: Mapping[str, Any] | None
 
 
+@dataclass(frozen=True, slots=True)
+class ClosureFound:
+    """What goes with one object when it is deleted. `unknown`: why that can't be told; nothing else is said then.
+
+    `counts`: how many others go or change, by what and where (`deletes main.grants`). `own`: the keys of objects of the
+    same resource among these, which are in no count. `first`: those of objects that refer to it, whatever becomes of
+    them, and that have to go before it.
+    """
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+    own: tuple[tuple[Value, ...], ...] = ()
+    first: tuple[tuple[Value, ...], ...] = ()
+    unknown: str | None = None
+
+
+@runtime_checkable
+class ForeseesClosure(Protocol):
+    """A reader of a source that can look up what goes with an object."""
+
+    async def closures(
+        self, resource: Resource, operation: str, keys: Sequence[tuple[Value, ...]]
+    ) -> Sequence[ClosureFound]:
+        """Return what goes with each of these objects, in their order. Raises `SourceError`."""
+        ...
+
+
 class Outcome(StrEnum):
     """How the act on one object ended (design section 5). Every planned object has exactly one in the end."""
 

@@ -19,6 +19,7 @@ from fullcount.compiler.values import Cell, FieldState, Value, present
 from fullcount.runtime.connectors.base import (
     ActCall,
     ActResult,
+    ClosureFound,
     Existence,
     Matches,
     Outcome,
@@ -135,6 +136,12 @@ class TrialSource:
         }
         self._performed[call.idempotency_key] = ActResult(Outcome.DONE)
         return ActResult(Outcome.DONE)
+
+    async def closures(
+        self, resource: Resource, operation: str, keys: Sequence[tuple[Value, ...]]
+    ) -> Sequence[ClosureFound]:
+        """See `ForeseesClosure.closures`: in the world of a test nothing refers to anything."""
+        return [ClosureFound() for _ in keys]
 
     async def back_up(self, call: ActCall) -> Mapping[str, Any] | None:
         """See `TakesBackups.back_up`."""

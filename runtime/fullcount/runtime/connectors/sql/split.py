@@ -21,6 +21,7 @@ from fullcount.runtime.connectors.base import (
     TARGET_FACTS,
     ActCall,
     ActResult,
+    ClosureFound,
     Collateral,
     Existence,
     Matches,
@@ -96,6 +97,27 @@ class SplitReader:
             known=tuple(dict.fromkeys(phrase for each in found for phrase in each.known)),
             way_on=next((each.way_on for each in found if each.way_on != ""), ""),
         )
+
+    async def closures(
+        self, resource: Resource, operation: str, keys: Sequence[tuple[Value, ...]]
+    ) -> Sequence[ClosureFound]:
+        """See `ForeseesClosure.closures`: each in the part that the object is in."""
+        by_part: dict[tuple[str, ...], list[int]] = {}
+        parts = [_part_of(self._config, resource, key) for key in keys]
+        for number, part in enumerate(parts):
+            by_part.setdefault(self._named(part), []).append(number)
+        found = [ClosureFound() for _ in keys]
+        for numbers in by_part.values():
+            part = parts[numbers[0]]
+            own = resource_of_part(resource, part)
+            asked = [_own_key(resource, keys[number], part) for number in numbers]
+            for number, each in zip(numbers, await (await self.of(part)).closures(own, operation, asked), strict=True):
+                found[number] = replace(
+                    each,
+                    own=tuple(_whole_key(resource, key, part) for key in each.own),
+                    first=tuple(_whole_key(resource, key, part) for key in each.first),
+                )
+        return found
 
     async def close(self) -> None:
         """See `SourceReader.close`."""
@@ -219,6 +241,11 @@ def _part_of(config: SqlConfig, resource: Resource, key: tuple[Value, ...]) -> d
 
 def _own_key(resource: Resource, key: tuple[Value, ...], part: Mapping[str, str]) -> tuple[Value, ...]:
     return tuple(value for name, value in zip(resource.key, key, strict=True) if name not in part)
+
+
+def _whole_key(resource: Resource, key: tuple[Value, ...], part: Mapping[str, str]) -> tuple[Value, ...]:
+    rest = iter(key)
+    return tuple(part[name] if name in part else next(rest) for name in resource.key)
 
 
 def _own(fields: Sequence[str], part: Mapping[str, str]) -> tuple[str, ...]:

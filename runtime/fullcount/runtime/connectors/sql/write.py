@@ -17,6 +17,7 @@ from sqlalchemy.types import NullType
 from fullcount.compiler.catalog import Effect
 from fullcount.compiler.values import Cell, Value, present
 from fullcount.runtime.connectors.base import ActCall, ActResult, Outcome, StoredBackup
+from fullcount.runtime.connectors.sql.closure import Following
 from fullcount.runtime.connectors.sql.config import SqlResource
 from fullcount.runtime.connectors.sql.database import Lane, reading
 from fullcount.runtime.connectors.sql.described import Described, Descriptions
@@ -149,10 +150,33 @@ class Write:
         operation = self.call.resource.operations[self.call.operation]
         reach = self.reaches.of(connection, described)
         self._sets_off_nothing(connection, described)
+        if self.call.closure is not None:
+            self._takes_no_more(connection, described, self.call.closure)
+            return
         lost = goes_with(connection, reach, described, condition, operation.effect, wanted)
         if lost is not None:
             detail = f"rows of {lost} refer to it and would go, change or lose their reference with it"
             raise _GiveUpError(Outcome.REFUSED, detail, ActReason.COLLATERAL_CHANGE)
+
+    def _takes_no_more(self, connection: Connection, described: Described, planned: Mapping[str, int]) -> None:
+        """Give up if more would go along than the plan counted, or an object like this one."""
+        rows = Rows(self.call.resource, described, self.values)
+        vouched = frozenset(self.settings.known_triggers)
+        is_postgres = self.tables.database.is_postgres
+        found = Following(connection, self.reaches, rows, vouched, is_postgres=is_postgres).closure(self.call.key)
+        if found.unknown is not None:
+            detail = f"what goes with it can't be told: {found.unknown}"
+            raise _GiveUpError(Outcome.REFUSED, detail, ActReason.COLLATERAL_CHANGE)
+        if len(found.own) > 0:
+            named = ", ".join(str(part) for part in found.own[0])
+            detail = f"the object {named} would go or change with it, and was not acted on itself"
+            raise _GiveUpError(Outcome.CHANGED, detail, ActReason.COLLATERAL_CHANGE)
+        for what, number in found.counts.items():
+            if number > planned.get(what, 0):
+                detail = (
+                    f"more goes with it than was approved: {what}: {number}, and {planned.get(what, 0)} in the plan"
+                )
+                raise _GiveUpError(Outcome.CHANGED, detail, ActReason.COLLATERAL_CHANGE)
 
     def _wanted(self) -> dict[str, Value]:
         """Return the columns to write, after checking that the call says nothing else."""
