@@ -45,13 +45,10 @@ def _done(session: Session, condition: Any) -> tuple[DoneAct, ...]:
     )
     found = session.execute(query).all()
     ids = sorted({row.plan_id for row in found})
-    taken_back = set(
-        session.execute(
-            select(act.plan_id, act.object_key).where(
-                act.plan_id.in_(ids), act.kind == ActKind.UNDO.value, act.outcome == Outcome.DONE.value
-            )
-        ).tuples()
+    undone = select(act.plan_id, act.object_key).where(
+        act.plan_id.in_(ids), act.kind == ActKind.UNDO.value, act.outcome == Outcome.DONE.value
     )
+    taken_back = {(plan_id, object_key) for plan_id, object_key in session.execute(undone)}
     return tuple(
         DoneAct(
             row.plan_id,

@@ -164,7 +164,9 @@ class Following:
             *(literal_column(each) for each in identity),
             *(sql_column(name, NullType()) for name in names),
         ]
-        place = sql_table(of.name, schema=of.schema)
+        own = of.place == self.rows.described.place
+        # the test of a key names the very object that describes the table; two of them would be two tables
+        place = self.rows.described.table if own else sql_table(of.name, schema=of.schema)
         query: Select[Any] = select(*columns).select_from(place).where(*tests).limit(MOST + 1)
         found = self.connection.execute(query).all()
         if len(found) > MOST:
