@@ -133,6 +133,10 @@ class Catalog(Protocol):
         """Return how many objects a plan may have at most to be approved automatically; 0: no plan is."""
         ...
 
+    def irreversible_approvals(self) -> int:
+        """Return how many people at least must approve an act that can't be taken back; 1: as many as any other."""
+        ...
+
     def notifiers(self) -> Sequence[str]:
         """Return the names of the configured notifiers."""
         ...
@@ -152,6 +156,7 @@ class StaticCatalog:
     automatic: int = 0
     members: Mapping[str, frozenset[str]] = field(default_factory=dict)
     notifier_names: tuple[str, ...] = ()
+    irreversible: int = 1
 
     def sources(self) -> Sequence[str]:
         """See `Catalog.sources`."""
@@ -172,6 +177,10 @@ class StaticCatalog:
     def automatic_approval(self) -> int:
         """See `Catalog.automatic_approval`."""
         return self.automatic
+
+    def irreversible_approvals(self) -> int:
+        """See `Catalog.irreversible_approvals`."""
+        return self.irreversible
 
     def notifiers(self) -> Sequence[str]:
         """See `Catalog.notifiers`."""

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fullcount.compiler import program
-from fullcount.compiler.approvals import check_approvals, unique_acts
+from fullcount.compiler.approvals import check_approvals, check_irreversible, unique_acts
 from fullcount.compiler.automatic import check_automatic
 from fullcount.compiler.bounded import check_bounded
 from fullcount.compiler.canary import check_canary
@@ -234,6 +234,7 @@ def compile_workflow(workflow: tree.Workflow, around: Surroundings, sink: Diagno
 
     for act in acts:
         check_automatic(act, proposals.get(act.proposal), names, sink)
+        check_irreversible(act, names, sink)
 
     made = program.Workflow(
         name=workflow.name.text,

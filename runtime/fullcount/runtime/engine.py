@@ -376,6 +376,7 @@ class Engine:
             ),
             freezes=self.workspace.freezes,
             automatic_approval=self.workspace.automatic_approval,
+            irreversible_approvals=self.workspace.irreversible_approvals,
             versions={"engine": __version__, **versions},
             clock=self._clock,
             monotonic=self._budget.monotonic,

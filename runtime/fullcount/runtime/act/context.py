@@ -74,6 +74,10 @@ def _nothing_automatic() -> int:
     return 0
 
 
+def _nobody_more() -> int:
+    return 1
+
+
 @dataclass(frozen=True, slots=True)
 class ApplyContext:
     """Everything that applying or undoing one plan needs.
@@ -84,7 +88,7 @@ class ApplyContext:
     be done; each raises when it can't. `exemption_tables` are the lists that stand in a source, read by a question.
     `backups` is where objects are stored before they are acted on. `only`: the objects that an undo is about; None: all
     that the plan did. `stop` asks the run to stop. `automatic_approval` reads how many objects a plan may have that its
-    workflow's own rule approved.
+    workflow's own rule approved, `irreversible_approvals` how many people must have approved what can't be taken back.
     """
 
     store: Store
@@ -110,6 +114,7 @@ class ApplyContext:
     slot_id: str | None = None
     automatic_approval: Callable[[], int] = _nothing_automatic
     exemption_tables: Mapping[str, Callable[[], Awaitable[Sequence[Exemption]]]] = field(default_factory=dict)
+    irreversible_approvals: Callable[[], int] = _nobody_more
     only: frozenset[tuple[Any, ...]] | None = None
 
 

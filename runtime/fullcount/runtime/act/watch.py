@@ -156,6 +156,7 @@ class Watch:
         acts = [act for act in context.workflow.acts if act.proposal == proposal.name]
         self._windows = tuple(window for act in acts for window in act.windows)
         self._canary = next((act.canary for act in acts), None)
+        self._final = any(len(act.final) > 0 for act in acts)
         self._freezes: tuple[Freeze, ...] = ()
         self._automatic_allowed = 0
         self._released = frozenset(row.key for row in document.rows if lets_go(row))
@@ -225,7 +226,14 @@ class Watch:
         context = self._context
         document = context.plan.document
         why = broken(self._declared, context.roles(), document, self._standing.agreed)
-        return replace(given, broken=why)
+        return replace(given, broken=why or self._too_few())
+
+    def _too_few(self) -> str | None:
+        """Return why fewer people agreed than the workspace asks for now, where the act can't be taken back."""
+        needed, agreed = self._context.irreversible_approvals(), len(self._standing.agreed)
+        if not self._final or agreed >= needed:
+            return None
+        return f"what it does can't be taken back, and this workspace asks {needed} people for that: {agreed} agreed"
 
     def resumes_at(self, finding: Finding) -> datetime | None:
         """Return when a run that a finding stopped can be gone on with; None if that takes more than time."""

@@ -112,6 +112,10 @@ class TrialWorkspace(Workspace):
         """Return where a list stands: in the test."""
         return "given by the test"
 
+    def irreversible_approvals(self) -> int:
+        """Return what the real workspace asks for."""
+        return self.catalog().irreversible_approvals()
+
     def automatic_approval(self) -> int:
         """Return the policy of the real workspace: a rule is tested under what holds for it."""
         return self.catalog().automatic_approval()

@@ -97,7 +97,13 @@ class Workspace(Premises):
         resources = {name: connector.resources(name, config) for name, (connector, config) in sources.items()}
         allowed, people, told = file.policy.automatic_approval, People(file.roles), tuple(file.notify)
         declared = StaticCatalog(
-            resources, tuple(lists), tuple(file.roles), automatic=allowed, members=people, notifier_names=told
+            resources,
+            tuple(lists),
+            tuple(file.roles),
+            automatic=allowed,
+            members=people,
+            notifier_names=told,
+            irreversible=file.policy.irreversible_approvals,
         )
         super().__init__(root, seen_from, with_ids(declared, file.ids, FILE_NAME))
         self._file = file
@@ -206,6 +212,10 @@ class Workspace(Premises):
     @cached_property
     def _policy(self) -> PolicyFile:
         return PolicyFile(self._root / FILE_NAME)
+
+    def irreversible_approvals(self) -> int:
+        """Return how many must approve what can't be taken back, as the file says now. Raises `WorkspaceError`."""
+        return self._policy.current().irreversible_approvals
 
     def automatic_approval(self) -> int:
         """Read anew how many objects a plan may have at most to be approved automatically. Raises `WorkspaceError`."""
