@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fullcount.dsl.codes.examples import TIDY, tidy, with_people
 from fullcount.dsl.codes.model import Code, Form
-from fullcount.dsl.codes.terminal import PLAN, edited, session
+from fullcount.dsl.codes.terminal import edited, session
 from fullcount.dsl.diagnostics import Severity
 
 _APPROVE = '  approve disable { 2 of role "iam-admin" not by author, expires after 3d }\n'
@@ -16,8 +16,15 @@ _ACT = """\
 _DELETE = "  act disable with directory.delete(id: a.id)\n"
 _AUTOMATIC = '  approve disable {{ automatically when {}, otherwise 1 of role "ops", expires after 3d }}\n'
 
-_FINAL = edited("accounts.fcw", ("    undo directory.update(id: a.id, locked: false)\n", ""))
-_TWO = edited("fullcount.toml", ("[roles]", "[policy]\nirreversible_approvals = 2\n\n[roles]"))
+_FINAL = edited(
+    "accounts.fcw",
+    ("    undo directory.update(id: a.id, locked: false)\n", ""),
+    ("update(id: a.id, locked: true)", "delete(id: a.id)"),
+    ('1 of role "iam', '2 of role "iam'),
+)
+_DELETABLE = ('writable = ["locked"]', 'writable = ["locked"]\ndeletable = true')
+_PEOPLE = ('["uid:1000"]', '["uid:1000", "uid:1001", "uid:1002"]')
+_THREE = edited("fullcount.toml", ("[roles]", "[policy]\nirreversible_approvals = 3\n\n[roles]"), _PEOPLE, _DELETABLE)
 
 
 def _automatic(conditions: str, *changes: tuple[str, str]) -> str:
@@ -171,9 +178,9 @@ CODES: tuple[Code, ...] = (
             "license the rest of a plan (FC779)."
         ),
         form=Form.COMMAND,
-        wrong=session(PLAN),
-        right=session(PLAN),
-        files=_FINAL,
-        wrong_files=(*_FINAL, *_TWO),
+        wrong=session("fullcount check accounts.fcw"),
+        right=session("fullcount check accounts.fcw"),
+        files=(*_FINAL, *edited("fullcount.toml", _PEOPLE, _DELETABLE)),
+        wrong_files=(*_FINAL, *_THREE),
     ),
 )
