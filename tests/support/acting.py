@@ -138,7 +138,6 @@ class Orphans:
         canary: program.Canary | None = None,
         verify_age: int = 1,
         backup: int | None = None,
-        rehearse: bool = False,
         quorum: int = 1,
     ) -> program.Workflow:
         a = self.accounts
@@ -201,7 +200,6 @@ class Orphans:
                     windows=tuple(windows),
                     canary=canary,
                     backup=None if backup is None else program.Backup(backup),
-                    rehearse=rehearse,
                 ),
             ),
         )

@@ -282,8 +282,6 @@ def _act(each: tree.ActDecl) -> list[list[str]]:
         clauses.append(["rate", str(each.rate.count), "per", each.rate.per])
     if each.concurrency is not None:
         clauses.append(["concurrency", str(each.concurrency)])
-    if each.rehearse is not None:
-        clauses.append(["rehearse", "restore"])
     if each.stop is not None:
         halves = [] if each.stop.failures is None else [[str(each.stop.failures), "failures"]]
         halves += [] if each.stop.percent is None else [[f"{each.stop.percent}%"]]

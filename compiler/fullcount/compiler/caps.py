@@ -94,7 +94,6 @@ def act_of(
         calls.release,
         backup,
         cascades=decl.cascades is not None,
-        rehearse=decl.rehearse is not None,
     )
 
 

@@ -1,8 +1,8 @@
-"""What is kept of an object before it is acted on, and what goes with it: `backup`, `cascades`, `rehearse restore`.
+"""What is kept of an object before it is acted on, and what goes with it: `backup` and `cascades`.
 
 Guarantees of an act that checked: a deletion says, by its source's declaration, what else it takes along, or nothing is
 deleted; what goes along goes only where the workflow says so; a backup is taken only of what can be brought back from
-it as a whole; a rehearsal has a canary to rehearse with. It must never take silence for "nothing else".
+it as a whole. It must never take silence for "nothing else".
 """
 
 from __future__ import annotations
@@ -24,7 +24,6 @@ def check_keeping(
     holds = [
         _closures(decl, calls, catalog, sink),
         decl.cascades is None or _cascades(decl, decl.cascades, calls, catalog, sink),
-        decl.rehearse is None or _rehearsal(decl, decl.rehearse, sink),
     ]
     if decl.backup is None:
         return (calls, None) if all(holds) else None
@@ -79,20 +78,6 @@ def _cascades(
         help="remove `cascades within limit`",
     )
     return False
-
-
-def _rehearsal(decl: tree.ActDecl, said: tree.RehearseDecl, sink: Diagnostics) -> bool:
-    lacking = [word for word, clause in (("backup", decl.backup), ("canary", decl.canary)) if clause is None]
-    for word in lacking[:1]:
-        error(
-            sink,
-            "FC573",
-            f"a restore is rehearsed, and there is no `{word}` to rehearse with",
-            said.span,
-            why="one object of the canary is restored from its backup, compared with it, and acted on again",
-            help="add `backup kept for 30d`" if word == "backup" else "add `canary 5 then wait 15m`",
-        )
-    return len(lacking) == 0
 
 
 def _backed_up(

@@ -370,8 +370,6 @@ class Act:
     backup: Backup | None = None
     cascades: bool = False
     """Whether what goes with an object may go, within the limit of the proposal."""
-    rehearse: bool = False
-    """Whether one object of the canary is restored from its backup, and compared, before the rest is acted on."""
 
     @property
     def calls(self) -> Mapping[str | None, OperationCall]:

@@ -529,13 +529,6 @@ class CascadesDecl:
 
 
 @dataclass(frozen=True, slots=True)
-class RehearseDecl:
-    """`rehearse restore`: one object of the canary is restored and compared before the rest is acted on."""
-
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
 class WindowDecl:
     """`window "Mon-Thu 09:00-16:00" timezone "Europe/Berlin"`. The text is as written."""
 
@@ -582,7 +575,6 @@ class ActDecl:
     steps: tuple[StepDecl, ...] = ()
     backup: BackupDecl | None = None
     cascades: CascadesDecl | None = None
-    rehearse: RehearseDecl | None = None
 
 
 @dataclass(frozen=True, slots=True)

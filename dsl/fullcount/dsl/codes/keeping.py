@@ -63,17 +63,6 @@ CODES: tuple[Code, ...] = (
         right=_deleting(),
     ),
     Code(
-        id="FC573",
-        title="a rehearsal with nothing to rehearse with",
-        explanation=(
-            "`rehearse restore` takes one object of the canary, restores it from its backup, reads it, compares it "
-            "with the backup, and acts on it again; only then the rest follows. For that there must be a backup and a "
-            "canary."
-        ),
-        wrong=_deleting("backup kept for 30d", "rehearse restore"),
-        right=_deleting("backup kept for 30d", "canary 5 then wait 15m", "rehearse restore"),
-    ),
-    Code(
         id="FC574",
         title="a backup that is kept for no time",
         explanation="Zero means none: the backup would be gone before anybody could miss the object.",

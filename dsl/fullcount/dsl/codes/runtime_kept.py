@@ -42,15 +42,6 @@ CODES: tuple[Code, ...] = (
         files=(*_DELETABLE, *_KEPT),
     ),
     Code(
-        "FC783",
-        "the rehearsed restore failed",
-        "The act says `rehearse restore`: one object of the canary is restored from its backup, read, and compared "
-        "with the backup, before the rest of the plan is acted on. It could not be restored, or what came back is not "
-        "what was stored. Nothing more was done.\n\n"
-        "Look at the object that is named, and at what else writes to it: a trigger, a default, a rule of the API. "
-        "What is stored is not enough to bring such objects back, so the plan should not go on.",
-    ),
-    Code(
         "FC784",
         "what goes with an object can't be told",
         "Deleting the object would delete or change others, and something on the way makes it impossible to say which: "
