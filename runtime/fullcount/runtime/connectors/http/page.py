@@ -33,6 +33,7 @@ from fullcount.runtime.evidence.envelope import Incompleteness
 VALUE = "$value"
 """The name under which an item that is no mapping has its value; the name of a member of a mapping is `$name`."""
 NAME = "$name"
+_MAPPINGS = frozenset({dict})
 _NEVER_ITEMS = frozenset({"error", "errors", "fault", "faults", "failures", "warning", "warnings"})
 """Lists beside the items, by whatever API: where items are any list of the body, these are none."""
 
@@ -130,6 +131,8 @@ def _items(operation: Operation, exchange: Exchange, said: Said) -> list[Any]:
         return found
     if operation.unwrap is not None:
         found = [_unwrapped(item, operation.unwrap) for item in found]
+    if set(map(type, found)) == _MAPPINGS:
+        return found
     hidden = sum(item is None for item in found)
     if hidden > 0:
         said.given = len(found)
