@@ -26,6 +26,7 @@ from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.types import FieldType
 from fullcount.compiler.values import FieldState
 from fullcount.runtime import format as fmt
+from fullcount.runtime.collect.canonical import RefusedValueError, canonical
 from fullcount.runtime.collect.coerce import always_there, coerce_column, kernel
 from fullcount.runtime.collect.scope import Sieve
 from fullcount.runtime.collect.snapshots import SnapshotStore
@@ -234,7 +235,7 @@ class Intake:
         if self.tally.bad_key == "":
             row = usable.to_pylist().index(False)
             self.tally.bad_key = next(
-                f"`{name}`: {self.tally.refused[name].example or 'no value'}, such as `{self._named(page, row)}`"
+                f"`{name}`: {_fault(self._fields[name], page.columns[name][row])}, such as `{self._named(page, row)}`"
                 for name, column in zip(self._key, columns, strict=True)
                 if not column[row].is_valid
             )
@@ -251,3 +252,12 @@ def _joined(pages: Sequence[Page], names: Iterable[str]) -> Page:
         for name in {name for page in pages for name in page.states}
     }
     return Page(columns, sum(page.rows for page in pages), states)
+
+
+def _fault(field_type: FieldType, raw: object) -> str:
+    """Return what is wrong with a part of a key."""
+    try:
+        canonical(field_type.type, raw)
+    except RefusedValueError as error:
+        return "no value" if raw is None else str(error)
+    return "its state says that nothing is known of it"

@@ -1,7 +1,7 @@
 """One request and its reply, as values: what the rules of a dialect are asked about.
 
-Guarantees: nothing here does I/O; a body that can't be decoded (`decoding.py`) says in which way it can't (broken off, or
-of another kind), and never passes for an empty one.
+Guarantees: nothing here does I/O; a body that can't be decoded (`decoding.py`) says in which way (broken off, or of
+another kind), and never passes for an empty one.
 """
 
 from __future__ import annotations
