@@ -1,11 +1,14 @@
 """Requests for each object of a list: what they can't give is a state of a field, within limits that are said."""
 
+import threading
+
 import pytest
 from tests.support.http_api import Answer, Api
 from tests.support.reading_http import config, read_all, things
 
 from fullcount.compiler.claims import Consistency
 from fullcount.compiler.values import FieldState
+from fullcount.runtime.collect.budget import Budget
 from fullcount.runtime.connectors.base import Existence
 from fullcount.runtime.connectors.http import CONNECTOR
 from fullcount.runtime.evidence.codes import Reason, WarningCode, Way
@@ -76,12 +79,14 @@ async def test_details_beyond_our_own_limit_are_not_asked_for_and_the_read_says_
 @pytest.mark.requirement("R16")
 async def test_details_that_take_longer_than_their_deadline_are_cut_off(tmp_path):
     """The one that was on its way failed, the others were not asked for, and the time is named."""
-    import time
-
-    with Api(things(4)) as api:
-        api.faults.append(lambda asked: time.sleep(0.3) if asked.path.endswith("t0001") else None)
-        envelope = await read_all(config(api, "cursor", resource(deadline=0.1, at_once=1)), tmp_path)
-    assert envelope.fields["owner"].states == {"absent": 1, "source_failed": 1, "not_requested": 2}
+    released = threading.Event()
+    with Api(things(4), page=4) as api:  # one page: while the server is held up it answers nothing else
+        api.faults.append(lambda asked: released.wait(20) and None if asked.path.endswith("t0001") else None)
+        envelope = await read_all(config(api, "cursor", resource(deadline=0.3, at_once=1)), tmp_path, Budget(retries=0))
+        released.set()
+    states = envelope.fields["owner"].states
+    assert (states["source_failed"], states.get("present")) == (1, None)
+    assert states["not_requested"] >= 2
     assert codes(envelope) == [Reason.TIME_BUDGET_EXCEEDED]
     assert envelope.completeness.continuation.way is Way.RETRY_WITH_DEADLINE
 
@@ -115,26 +120,26 @@ async def test_source_that_goes_on_throttling_is_left_alone(tmp_path, wait):
     assert envelope.fields["owner"].states["not_requested"] >= 34
 
 
-async def test_no_more_details_are_asked_for_at_once_than_was_said(tmp_path):
-    """`at_once` bounds the requests that are on their way."""
-    import threading
-
-    lock, running, most = threading.Lock(), [0], [0]
+async def test_as_many_details_are_asked_for_at_once_as_was_said(tmp_path):
+    """`at_once` are on their way together, and no more."""
+    together, lock, running, most = threading.Barrier(3), threading.Lock(), [0], [0]
     with Api(things(9), page=9) as api:
         answer = api.answer
 
         def counted(asked):
+            if asked.path == "/cursor":
+                return answer(asked)
             with lock:
                 running[0] += 1
                 most[0] = max(most[0], running[0])
-            threading.Event().wait(0.01)
+            together.wait(20)
             with lock:
                 running[0] -= 1
             return answer(asked)
 
         api.answer = counted
         assert (await read_all(config(api, "cursor", resource(at_once=3)), tmp_path)).complete
-    assert 1 < most[0] <= 3
+    assert most == [3]
 
 
 async def test_object_that_does_not_say_which_it_is_is_not_asked_for(tmp_path):
@@ -179,3 +184,20 @@ async def test_field_of_a_detail_that_nobody_asks_for_was_not_requested(tmp_path
     with Api(things(2)) as api:
         envelope = await read_all(config(api, "keyset", {"fields": OWNER}), tmp_path)
     assert envelope.fields["owner"].states == {"not_requested": 2}
+
+
+@pytest.mark.requirement("R17")
+async def test_details_stop_together_before_they_take_what_is_left_to_others(tmp_path):
+    """The allowance that replies speak of holds for all requests that are made at the same time."""
+    with Api(things(30), page=30) as api:
+
+        def count_down(asked):
+            answer = api._one(asked, asked.path.rpartition("/")[2]) if asked.path != "/cursor" else api._cursor(asked)
+            answer.headers["X-RateLimit-Remaining"] = str(20 - len(api.requests))
+            return answer
+
+        api.faults.append(count_down)
+        envelope = await read_all(config(api, "cursor", resource(at_once=2), reserve=10), tmp_path)
+        assert len(api.requests) <= 11
+    assert codes(envelope) == [Reason.RATE_LIMITED]
+    assert set(envelope.fields["owner"].states) == {"present", "absent", "not_requested"}

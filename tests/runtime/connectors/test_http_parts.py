@@ -70,6 +70,23 @@ async def test_every_part_is_read_with_its_own_paging_wherever_it_is_named(cloud
     assert (envelope.work.rows, [part.rows for part in envelope.scope.parts]) == (10, [5, 5])
 
 
+async def test_a_dialect_may_say_where_its_api_takes_the_part(cloud, tmp_path):
+    """Its address and its headers have places; the source says what they are called by."""
+    for number, text in enumerate(
+        (f'base_url = "{cloud.url}/{{region}}"', f'base_url = "{cloud.url}"\nheaders.x-region = "{{region}}"')
+    ):
+        own = tmp_path / f"ours{number}.toml"
+        own.write_text(f'extends = "generic_http"\n{text}\n')
+        config = HttpConfig.model_validate(
+            {
+                "dialect_file": str(own),
+                "partitions": ["region"],
+                "resources": {"things": {"list": "/cursor", "key": ["region", "id"], "fields": FIELDS}},
+            }
+        )
+        assert (await read_parts(config, tmp_path / "s", PARTS)).work.rows == 10
+
+
 async def test_an_object_that_says_it_is_in_another_part_is_never_one_of_the_part_that_was_asked(cloud, tmp_path):
     """A parameter that the API passes over would put every object into every part."""
     for name, region in cloud.regions.items():

@@ -163,6 +163,8 @@ class Details:
                 return Answered(FieldState.SOURCE_FAILED)
             except SourceError as error:  # a credential could not be had, or what is left of our allowance is others'
                 answered = _refused(error, Reply())
+                if error.reason.code is Reason.RATE_LIMITED:
+                    answered.failed = FieldState.NOT_REQUESTED
             else:
                 answered = judge_detail(rules, Exchange(request, reply, host=self.host))
             if answered.again is None or not self._waits_for(answered.again, waits):
@@ -191,7 +193,7 @@ class Details:
         stated = None if error.continuation is None else error.continuation.after_seconds
         wait = min(_FIRST_WAIT * 2.0 ** (self._waits - 1), _LONGEST_WAIT) if stated is None else stated
         left = self._left()
-        too_long = wait > _LONGEST_WAIT or (left is not None and wait >= left)
+        too_long = not error.retryable or wait > _LONGEST_WAIT or (left is not None and wait >= left)
         if self._waits > self.limits.retries or too_long:
             if error.reason.code is Reason.RATE_LIMITED:
                 self._stop(Found(error.reason, error.continuation))

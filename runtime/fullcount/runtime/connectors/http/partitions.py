@@ -125,6 +125,7 @@ def _paths(resource: HttpResource) -> list[str]:
 
 def _requests(resource: HttpResource, dialect: Dialect) -> Iterator[tuple[str, set[str]]]:
     """Yield the requests about a resource, each with the places that it has."""
+    from fullcount.runtime.connectors.http.config import places_of
     from fullcount.runtime.connectors.http.scan import operation_for
     from fullcount.runtime.connectors.http.speaking import requests_of
 
@@ -139,7 +140,7 @@ def _requests(resource: HttpResource, dialect: Dialect) -> Iterator[tuple[str, s
         if template is not None:
             yield what, set(_HOLE.findall(template))
     for name, operation in resource.operations.items():
-        yield f"operations.{name}", set(_HOLE.findall(operation.path)) | set(_in_body(operation.body))
+        yield f"operations.{name}", set(_HOLE.findall(operation.path)) | set(places_of(operation.body))
 
 
 def _in_body(body: Any) -> Iterator[str]:
@@ -207,7 +208,9 @@ def _resource_of_part(settings: HttpResource, part: Mapping[str, str]) -> HttpRe
             "key": [name for name in settings.key if name not in part],
             "fields": {name: of for name, of in settings.fields.items() if name not in part or of.at is not None},
             "operations": {
-                name: each.model_copy(update={"path": _filled(each.path, part), "body": _filled_body(each.body, part)})
+                name: each.model_copy(
+                    update={"path": _filled(each.path, part), "body": _filled_body(each.body, part, within=True)}
+                )
                 for name, each in settings.operations.items()
             },
         }
@@ -219,10 +222,13 @@ def _filled(template: str, part: Mapping[str, str]) -> str:
     return _HOLE.sub(lambda hole: quote(part[hole[1]], safe="") if hole[1] in part else hole[0], template)
 
 
-def _filled_body(body: Any, part: Mapping[str, str]) -> Any:
+def _filled_body(body: Any, part: Mapping[str, str], *, within: bool = False) -> Any:
+    """Return a body with the part's values; `within`: also inside of longer texts, as an operation's are."""
     if isinstance(body, dict):
-        return {name: _filled_body(value, part) for name, value in body.items()}
+        return {name: _filled_body(value, part, within=within) for name, value in body.items()}
     if isinstance(body, list):
-        return [_filled_body(value, part) for value in body]
+        return [_filled_body(value, part, within=within) for value in body]
+    if within and isinstance(body, str):
+        return _HOLE.sub(lambda hole: part.get(hole[1], hole[0]), body)
     whole = _HOLE.fullmatch(body) if isinstance(body, str) else None
     return part[whole[1]] if whole is not None and whole[1] in part else body
