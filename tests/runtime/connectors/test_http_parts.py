@@ -23,6 +23,7 @@ WAYS = {
     "base_url": ({"base_url": "{region}"}, {"list": "/link"}),
     "body": ({"dialect": "generic_http"}, {"list": "/cursor", "method": "POST", "body": {"region": "{region}"}}),
 }
+CLIENT = {"client_id": "c", "client_secret": {"env": "S"}}
 OPERATIONS = {"delete": {"method": "DELETE", "path": "/{region}/cursor/{id}", "effect": "delete"}}
 
 
@@ -181,6 +182,7 @@ async def test_a_value_that_would_lead_elsewhere_names_no_part(cloud, tmp_path, 
         ({}, {"fields": {**FIELDS, "region": "text?"}, "key": ["id"]}, "is `text?`"),
         ({"partitions": ["region", "region"]}, {}, "names one twice"),
         ({"base_url": "{zone}"}, {}, "`base_url` has `{zone}`"),
+        ({"auth": {"oauth2": {**CLIENT, "token_url": "https://a.example/{region}"}}}, {}, "one credential"),
         ({"dialect": "docker_registry"}, {"list": "/v2/app/tags/list?region={region}"}, "no place for `region`"),
         (
             {},

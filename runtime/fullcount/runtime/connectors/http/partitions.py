@@ -52,6 +52,10 @@ def check_partitions(config: HttpConfig, dialect: Dialect) -> None:
     _check_host(address)
     for what, text in (("base_url", address), *((f"headers.{name}", value) for name, value in headers.items())):
         _check_holes(what, text, config.partitions)
+    for auth in (config.auth, config.act_auth):
+        if auth is not None and auth.oauth2 is not None and _HOLE.search(auth.oauth2.token_url) is not None:
+            msg = "`oauth2.token_url` has a place for a part, and all parts are read with one credential"
+            raise SettingError(msg, help="make one source for each credential")
     everywhere = {hole for text in (address, *headers.values()) for hole in _HOLE.findall(text)}
     for name, resource in config.resources.items():
         _check_resource(name, resource, dialect, partitions_of(config, name), everywhere)
