@@ -16,14 +16,13 @@ from typing import Any
 from sqlalchemy import make_url
 
 from fullcount.compiler.catalog import Resource
-from fullcount.compiler.values import Cell, FieldState, Value
+from fullcount.compiler.values import Value
 from fullcount.runtime.connectors.base import (
     TARGET_FACTS,
     ActCall,
     ActResult,
     ClosureFound,
     Collateral,
-    Existence,
     Matches,
     Outcome,
     Page,
@@ -33,13 +32,22 @@ from fullcount.runtime.connectors.base import (
     ScanInfo,
     SourceError,
 )
+from fullcount.runtime.connectors.in_parts import (
+    no_listing,
+    not_covered,
+    own_call,
+    own_fields,
+    own_key,
+    part_of,
+    resource_of_part,
+    with_part,
+)
 from fullcount.runtime.connectors.local_user import local_user
 from fullcount.runtime.connectors.sql.actor import SqlActor
 from fullcount.runtime.connectors.sql.config import SqlConfig
-from fullcount.runtime.connectors.sql.partitions import of_part, resource_of_part
+from fullcount.runtime.connectors.sql.partitions import of_part
 from fullcount.runtime.connectors.sql.reader import SqlReader
-from fullcount.runtime.evidence.codes import Reason
-from fullcount.runtime.evidence.envelope import Incompleteness, part_name
+from fullcount.runtime.evidence.envelope import part_name
 from fullcount.runtime.workspace.secrets import DatabaseUrl
 
 
@@ -67,21 +75,18 @@ class SplitReader:
 
     async def read(self, resource: Resource, key: tuple[Value, ...], fields: Sequence[str]) -> Reading:
         """See `SourceReader.read`."""
-        part = _part_of(self._config, resource, key)
-        own = resource_of_part(resource, part)
-        reading = await (await self.of(part)).read(own, _own_key(resource, key, part), _own(fields, part))
-        if reading.existence is not Existence.FOUND:
-            return reading
-        named = {name: Cell(FieldState.PRESENT, part[name]) for name in fields if name in part}
-        return replace(reading, cells={**reading.cells, **named})
+        part = part_of(self._config.partitions, resource, key)
+        reader, own = await self.of(part), resource_of_part(resource, part)
+        reading = await reader.read(own, own_key(resource, key, part), own_fields(fields, part))
+        return with_part(reading, fields, part)
 
     async def lookup(self, resource: Resource, field: str, value: Value, fields: Sequence[str]) -> Matches:
         """See `SourceReader.lookup`: there is none, because no part speaks for the others."""
-        raise SourceError(_no_listing(f"looking up `{field}`"))
+        raise SourceError(no_listing(f"looking up `{field}`"))
 
     async def count(self, resource: Resource) -> int:
         """See `SourceReader.count`: there is none, because no part speaks for the others."""
-        raise SourceError(_no_listing(f"counting {resource.name}"))
+        raise SourceError(no_listing(f"counting {resource.name}"))
 
     async def collateral(self, resource: Resource, operation: str) -> Collateral:
         """See `ForeseesCollateral.collateral`: what a write sets off in any of the parts that gave rows so far.
@@ -103,15 +108,16 @@ class SplitReader:
     ) -> Sequence[ClosureFound]:
         """See `ForeseesClosure.closures`: each in the part that the object is in."""
         by_part: dict[tuple[str, ...], list[int]] = {}
-        parts = [_part_of(self._config, resource, key) for key in keys]
+        parts = [part_of(self._config.partitions, resource, key) for key in keys]
         for number, part in enumerate(parts):
             by_part.setdefault(self._named(part), []).append(number)
         found = [ClosureFound() for _ in keys]
         for numbers in by_part.values():
             part = parts[numbers[0]]
             own = resource_of_part(resource, part)
-            asked = [_own_key(resource, keys[number], part) for number in numbers]
-            for number, each in zip(numbers, await (await self.of(part)).closures(own, operation, asked), strict=True):
+            asked = [own_key(resource, keys[number], part) for number in numbers]
+            answers = await (await self.of(part)).closures(own, operation, asked)
+            for number, each in zip(numbers, answers, strict=True):
                 found[number] = replace(
                     each,
                     own=tuple(_whole_key(resource, key, part) for key in each.own),
@@ -195,14 +201,8 @@ class SplitActor:
 
     async def _of(self, call: ActCall) -> tuple[SqlActor, ActCall]:
         """Return the actor of the part that an object is in, and the call as this part knows it."""
-        part = _part_of(self._config, call.resource, call.key)
-        own = replace(
-            call,
-            resource=resource_of_part(call.resource, part),
-            key=_own_key(call.resource, call.key, part),
-            arguments={name: value for name, value in call.arguments.items() if name not in part},
-            expected={name: cell for name, cell in call.expected.items() if name not in part},
-        )
+        part = part_of(self._config.partitions, call.resource, call.key)
+        own = own_call(call, part)
         named = tuple(part[name] for name in self._config.partitions)
         async with self._opening:
             if named not in self._parts:
@@ -222,39 +222,8 @@ class SplitActor:
         if written != read:
             await actor.close()
             detail = f"the part {part_name(part)} is read in one database and written in another"
-            raise SourceError(Incompleteness(code=Reason.SCOPE_NOT_COVERED, detail=detail))
+            raise SourceError(not_covered(detail))
         return actor
-
-
-def _part_of(config: SqlConfig, resource: Resource, key: tuple[Value, ...]) -> dict[str, str]:
-    """Return the part that an object is in. Raises `SourceError` if its key does not say."""
-    by_name = dict(zip(resource.key, key, strict=True))
-    part: dict[str, str] = {}
-    for name in config.partitions:
-        value = by_name.get(name)
-        if not isinstance(value, str):
-            detail = f"the key of `{resource.source}.{resource.name}` does not say in which `{name}` an object is"
-            raise SourceError(Incompleteness(code=Reason.SCOPE_NOT_COVERED, detail=detail))
-        part[name] = value
-    return part
-
-
-def _own_key(resource: Resource, key: tuple[Value, ...], part: Mapping[str, str]) -> tuple[Value, ...]:
-    return tuple(value for name, value in zip(resource.key, key, strict=True) if name not in part)
-
-
-def _whole_key(resource: Resource, key: tuple[Value, ...], part: Mapping[str, str]) -> tuple[Value, ...]:
-    rest = iter(key)
-    return tuple(part[name] if name in part else next(rest) for name in resource.key)
-
-
-def _own(fields: Sequence[str], part: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(name for name in fields if name not in part)
-
-
-def _no_listing(what: str) -> Incompleteness:
-    detail = f"{what}: a source that is split has no listing of the whole"
-    return Incompleteness(code=Reason.SCOPE_NOT_COVERED, detail=detail)
 
 
 def _targets(facts: Mapping[str, str]) -> dict[str, str]:
@@ -280,3 +249,9 @@ def _target(config: SqlConfig, address: DatabaseUrl) -> Mapping[str, str]:
         "target_split_by": split_by,
         "user": url.username or "",
     }
+
+
+def _whole_key(resource: Resource, key: tuple[Value, ...], part: Mapping[str, str]) -> tuple[Value, ...]:
+    """Return the key of an object of a part as it is in the whole."""
+    rest = iter(key)
+    return tuple(part[name] if name in part else next(rest) for name in resource.key)
