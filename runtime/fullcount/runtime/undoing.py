@@ -1,6 +1,6 @@
 """What `fullcount undo` is about: a plan, what one run of it did, or single objects.
 
-Guarantees: a word means one thing, or it is refused with the things that it could mean (FC787): nothing is taken back
+Guarantees: a word means one thing, or it is refused with the things that it could mean (FC798): nothing is taken back
 that nobody named. Looks at the store alone.
 """
 
@@ -22,12 +22,12 @@ from fullcount.runtime.store.views import RunKind
 
 
 class NotDoneError(FullcountError):
-    """FC787: what was named was not acted upon, or could be several things."""
+    """FC798: what was named was not acted upon, or could be several things."""
 
     exit = Exit.USAGE
 
     def __init__(self, message: str, *, help: str) -> None:  # noqa: A002
-        super().__init__("FC787", message, help=help)
+        super().__init__("FC798", message, help=help)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ async def test_an_object_of_which_no_backup_can_be_taken_is_left_alone(tmp_path)
     report = await stage.apply(plan)
     assert figures(report) == {"done": 2, "refused": 1}
     (left,) = [each for each in report.rows if each.outcome is Outcome.REFUSED]
-    assert left.reason == "FC781"
+    assert left.reason == "FC788"
     assert left.key in stage.world.account_table.objects
     assert len(stored(stage)) == 2
 
@@ -55,7 +55,7 @@ async def test_nothing_is_acted_on_where_backups_cannot_be_stored(tmp_path):
     plan = await stage.approved()
     stage.backups.root.write_text("a file stands where the folder should be")
     report = await stage.apply(plan)
-    assert (figures(report), report.stopped_by.code) == ({"not_started": 3}, "FC781")
+    assert (figures(report), report.stopped_by.code) == ({"not_started": 3}, "FC788")
     assert stage.source.effects == []
     assert stage.store.ledger(plan.document.plan_id) == ()
 
@@ -130,7 +130,7 @@ async def test_a_backup_that_is_lost_is_told_by_undo_and_by_verify(tmp_path, wha
     assert figures(report) == {"done": 2, "not_started": 1}
     assert report.exit is not Exit.DONE
     (left,) = [each for each in report.rows if each.outcome is Outcome.NOT_STARTED]
-    assert "FC782" in left.detail
+    assert "FC789" in left.detail
     file.write_bytes(kept)
     assert problems(stage) == []
     assert figures(await stage.undo(plan)) == {"done": 3}
@@ -144,7 +144,7 @@ async def test_a_backup_out_of_its_time_restores_nothing_and_is_removed(tmp_path
     stage.world.clock.advance(31 * 86_400)
     report = await stage.undo(plan)
     assert figures(report) == {"refused": 3}
-    assert row(report, "a1").reason == "FC782"
+    assert row(report, "a1").reason == "FC789"
     assert remove_expired(stage.store, stage.backups) == 3
     assert stored(stage) == []
     assert problems(stage) == []

@@ -150,7 +150,7 @@ class TestObjectsThatReferToEachOther:
         bench.sql("directory", "UPDATE accounts SET owner = 'p1', row_version = 2 WHERE id = 'a01'")
         found = outcomes(bench.run("apply", planned["plan_id"], "--json"))
         assert found["a01"][0] == "changed"
-        assert (found["a02"], found["a03"]) == (("refused", "FC785"), ("refused", "FC785"))
+        assert (found["a02"], found["a03"]) == (("refused", "FC797"), ("refused", "FC797"))
         assert len(accounts(bench)) == 12
 
     @pytest.mark.parametrize("bench", ["NO ACTION", "CASCADE", "SET NULL"], indirect=True)

@@ -30,7 +30,7 @@ def test_what_was_not_acted_upon_can_not_be_named(bench):
     for arguments in (("a04",), ("nothing",), (planned["plan_id"], "a04"), ("nothing", "a01")):
         ended = bench.run("undo", *arguments)
         assert ended.exit == 2, ended.said
-        assert "FC787" in ended.said
+        assert "FC798" in ended.said
     assert bench.everything() == before
 
 
@@ -40,7 +40,7 @@ def test_an_object_that_several_plans_acted_upon_needs_its_plan(bench):
     bench.sql("directory", "INSERT INTO accounts VALUES ('a01', 'uuid-new', NULL, '2020-01-01T00:00:00Z', 0, 1)")
     second, _ = applied(bench)
     ended = bench.run("undo", "a01")
-    assert (ended.exit, "FC787" in ended.said) == (2, True)
+    assert (ended.exit, "FC798" in ended.said) == (2, True)
     assert second["plan_id"] in ended.words
     assert bench.run("undo", second["plan_id"], "a01").exit == 0
     assert bench.sql("directory", "SELECT entry_uuid FROM accounts WHERE id = 'a01'") == [("uuid-new",)]
@@ -70,5 +70,5 @@ def test_a_lost_backup_is_told_by_verify_and_by_undo(bench):
     assert "can't be restored" in ended.words
     ended = bench.run("undo", planned["plan_id"])
     assert ended.exit != 0
-    assert "FC782" in ended.words
+    assert "FC789" in ended.words
     assert len(bench.target()) == 11

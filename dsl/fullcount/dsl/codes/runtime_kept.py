@@ -1,4 +1,4 @@
-"""FC781 to FC787: backups, what goes with an object, and what `undo` is about. A part of the run time's hundred."""
+"""FC788 to FC798: backups, what goes with an object, and what `undo` is about. A part of the run time's hundred."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TRIGGER = """sqlite3 directory.db "CREATE TRIGGER audit AFTER DELETE ON grants 
 
 CODES: tuple[Code, ...] = (
     Code(
-        "FC781",
+        "FC788",
         "no backup could be taken",
         "The act says `backup kept for …`: each object is stored whole before anything is done to it. This one could "
         "not be read whole, or not be stored, so nothing was done to it. Where the folder itself can't be written to, "
@@ -30,7 +30,7 @@ CODES: tuple[Code, ...] = (
         "the same plan again if it was stopped.",
     ),
     Code(
-        "FC782",
+        "FC789",
         "there is no backup to restore from",
         "The backup of this object is not there, is not what was stored, or was kept for less long than that. The "
         "object was not restored, the others were.\n\n"
@@ -55,7 +55,7 @@ CODES: tuple[Code, ...] = (
         files=(*_DELETABLE, *_ALONG),
     ),
     Code(
-        "FC785",
+        "FC797",
         "an object that has to go first did not go",
         "Objects of one plan that refer to each other are acted on in the order that their references ask for: those "
         "that refer to others first. One of them was left alone (it was changed, exempted, refused, or it failed), so "
@@ -63,7 +63,7 @@ CODES: tuple[Code, ...] = (
         "See in the outcomes why the other one stayed; both are in the next plan if the rule still selects them.",
     ),
     Code(
-        "FC787",
+        "FC798",
         "there is nothing of this name to undo",
         "`fullcount undo` takes a plan, a run, or the key of an object that was acted on. What was named is none of "
         "these, was not acted on, or could be several: then nothing is taken back.\n\n"

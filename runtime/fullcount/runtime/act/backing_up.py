@@ -2,7 +2,7 @@
 
 Guarantees: what is to be acted on with a backup is acted on only if the backup was stored; the intent names its digest,
 and the connector writes only if the object still is what was stored, to the last field. An object that can't be read
-whole, or stored, is left alone (FC781). Nothing here writes at a source.
+whole, or stored, is left alone (FC788). Nothing here writes at a source.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from fullcount.runtime.store.views import LedgerEntry, OutcomeEntry
 if TYPE_CHECKING:
     from fullcount.runtime.act.group import Due
 
-NOT_STORED = "FC781"
+NOT_STORED = "FC788"
 """The reason of an object that was left alone because no backup of it could be taken."""
-LOST = "FC782"
+LOST = "FC789"
 """The reason of an object that can't be restored: its backup is gone, changed, or out of its time."""
 
 T = TypeVar("T")

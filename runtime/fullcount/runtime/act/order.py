@@ -15,7 +15,7 @@ from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.plan.document import PlanRow
 from fullcount.runtime.store.views import LedgerEntry, OutcomeEntry
 
-NOT_BEFORE = "FC785"
+NOT_BEFORE = "FC797"
 """The reason of an object that stays because one that had to go before it did not go."""
 
 _GONE = frozenset({Outcome.DONE, Outcome.ALREADY_GONE})

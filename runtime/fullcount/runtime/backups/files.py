@@ -26,21 +26,21 @@ _FOLDER: Final = 0o700
 
 
 class BackupLost(FullcountError):  # noqa: N818 - a state of the backup
-    """FC782: a backup is not there, or is not what was stored."""
+    """FC789: a backup is not there, or is not what was stored."""
 
     exit = Exit.REFUSED_BY_EVIDENCE
 
     def __init__(self, message: str) -> None:
         super().__init__(
-            "FC782", message, help="restore the folder of the backups from your own backup of it, if there is one"
+            "FC789", message, help="restore the folder of the backups from your own backup of it, if there is one"
         )
 
 
 class BackupFailed(FullcountError):  # noqa: N818 - a state of the backup
-    """FC781: a backup could not be stored, so what it is of must not be acted on."""
+    """FC788: a backup could not be stored, so what it is of must not be acted on."""
 
     def __init__(self, message: str) -> None:
-        super().__init__("FC781", message, help="make room, or the right to write there, and apply the plan again")
+        super().__init__("FC788", message, help="make room, or the right to write there, and apply the plan again")
 
 
 class BackupFiles:
