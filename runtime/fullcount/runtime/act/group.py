@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import Any
 
 from fullcount.compiler.values import Row, Value
@@ -20,10 +21,11 @@ from fullcount.runtime.act.actors import Actors
 from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.context import ApplyContext
 from fullcount.runtime.act.guard import OBJECT_CODES, PAUSES, guard
-from fullcount.runtime.act.pacing import RECHECK_SECONDS
+from fullcount.runtime.act.pacing import RECHECK_SECONDS, rest
 from fullcount.runtime.act.perform import perform_guarded
 from fullcount.runtime.act.recheck import Planned
-from fullcount.runtime.act.stop import StopRule
+from fullcount.runtime.act.repeating import may_repeat, trouble_of, wait_before_again
+from fullcount.runtime.act.stop import AGAIN_AND_AGAIN, InARow, StopRule
 from fullcount.runtime.act.watch import Watch
 from fullcount.runtime.connectors.base import ActCall, ActResult, Outcome, SourceError
 from fullcount.runtime.evidence.codes import ActReason
@@ -32,6 +34,9 @@ from fullcount.runtime.plan.digest import CanonicalError, canonical_bytes
 from fullcount.runtime.plan.document import PlanRow
 from fullcount.runtime.store.errors import FenceLost, StoreError
 from fullcount.runtime.store.views import ActKind, Fence, Intent, LedgerEntry, OutcomeEntry
+
+_LATER = PAUSES | {AGAIN_AND_AGAIN}
+"""Findings after which an act that was meant and not called is gone on with."""
 
 LATE_SECONDS = 5 * RECHECK_SECONDS
 """An object whose call comes later than this after it was judged is judged once more."""
@@ -91,6 +96,7 @@ class GroupRunner:
     acts: int
     stopped_by: Finding | None = None
     undecided: dict[tuple[Any, ...], str] = field(default_factory=dict)
+    in_a_row: InARow = field(default_factory=InARow)
     _slots: asyncio.Semaphore = field(init=False)
 
     def __post_init__(self) -> None:
@@ -120,6 +126,8 @@ class GroupRunner:
         for found in (*judged, *results):
             if isinstance(found, Exception):
                 raise found
+        if self.stopped_by is None:
+            self.stopped_by = self.in_a_row.finding
         return outcomes
 
     # -- before the intent ------------------------------------------------------------------------------------------
@@ -192,29 +200,50 @@ class GroupRunner:
         if entry.idempotency_key is None:
             return None  # it was left alone by another run
         async with self._slots:
-            if self.context.monotonic() - due.at > LATE_SECONDS:
-                again = await self.judge(due.item)
-                if isinstance(again, Left):
-                    return again.entry if again.recorded else None
-                if self._parameters(again) != self._parameters(due):
-                    return OutcomeEntry(key, Outcome.CHANGED, None, "the object changed while it waited for its turn")
-                due = again
-            call = self._call(due, entry.idempotency_key)
-            await self.watch.refresh()
-            try:
-                result = await perform_guarded(
-                    self.actors.of(due.item.row), call, self.watch.inputs(key, acts, due.seen)
-                )
-            except SourceError as error:
-                result = ActResult(Outcome.UNKNOWN, ActReason.OUTCOME_UNKNOWN, str(error.reason.code))
-        if isinstance(result, Finding):
-            return self._forbidden(key, result)
-        return _outcome(key, result)
+            tries, found = 0, await self._tried(due, entry.idempotency_key, acts)
+            while isinstance(found, ActResult):
+                wait = wait_before_again(self.calls.of(due.item.row).operation, found, tries)
+                if wait is None or await self._ends_within(wait):
+                    self.in_a_row.saw(trouble_of(found))
+                    return _outcome(key, found)
+                tries, found = tries + 1, await self._tried(due, entry.idempotency_key, acts)
+            return found
 
-    def _forbidden(self, key: tuple[Any, ...], finding: Finding) -> OutcomeEntry | None:
+    async def _ends_within(self, seconds: float) -> bool:
+        """Wait; return True, as soon as that is known, if nothing is tried again any more."""
+
+        def ends() -> bool:
+            return self.stopped_by is not None or self.context.stop.reason is not None
+
+        await rest(seconds, self.context.sleep, ends)
+        return ends()
+
+    async def _tried(self, due: Due, idempotency_key: str, acts: int) -> ActResult | OutcomeEntry | None:
+        """Make the call, if the object may still be acted on; what is no result of a call is not tried again."""
+        key = due.item.row.key
+        if self.context.monotonic() - due.at > LATE_SECONDS:
+            again = await self.judge(due.item)
+            if isinstance(again, Left):
+                return again.entry if again.recorded else None
+            if self._parameters(again) != self._parameters(due):
+                return OutcomeEntry(key, Outcome.CHANGED, None, "the object changed while it waited for its turn")
+            due = again
+        if self.in_a_row.finding is not None:
+            return self._forbidden(due, self.in_a_row.finding)
+        call = self._call(due, idempotency_key)
+        await self.watch.refresh()
+        try:
+            result = await perform_guarded(self.actors.of(due.item.row), call, self.watch.inputs(key, acts, due.seen))
+        except SourceError as error:
+            return ActResult(Outcome.UNKNOWN, ActReason.OUTCOME_UNKNOWN, str(error.reason.code))
+        return self._forbidden(due, result) if isinstance(result, Finding) else result
+
+    def _forbidden(self, due: Due, finding: Finding) -> OutcomeEntry | None:
+        key = due.item.row.key
         if finding.code not in OBJECT_CODES:
             self.stopped_by = finding
-        if finding.code in PAUSES:
+        # what may not be repeated is not left open either: that nothing was called is known now, and not later
+        if finding.code in _LATER and may_repeat(self.calls.of(due.item.row).operation, timedelta(0)):
             self.undecided[key] = f"meant and not called: {finding.message}; it is gone on with later"
             return None
         if finding.code == "FC721":
@@ -256,7 +285,8 @@ def _outcome(key: tuple[Any, ...], result: ActResult) -> OutcomeEntry:
         canonical_bytes(before)
     except CanonicalError:
         before = {}
-    return OutcomeEntry(key, outcome, None if result.reason is None else str(result.reason), result.detail, before)
+    reason = result.trouble if result.reason is None and outcome is Outcome.FAILED else result.reason
+    return OutcomeEntry(key, outcome, None if reason is None else str(reason), result.detail, before)
 
 
 async def _all(work: Sequence[Awaitable[Any]]) -> list[Any]:

@@ -143,15 +143,19 @@ class HttpOperation(_Setting):
     """The header in which the API takes an idempotency key: `Idempotency-Key`."""
     undoes: list[_Word] = []
     reversible: bool | None = None
+    escalates: bool = False
+    """Whether doing it again does more than doing it once, as a second delete that destroys. It is never repeated."""
+    key_life: Annotated[float, Field(gt=0)] | None = None
+    """How long the target knows an idempotency key again, in seconds. Without it no call is repeated on its key."""
 
     @property
     def idempotency(self) -> Idempotency:
         """What makes a repeated call harmless."""
         if self.precondition in {"if_match", "in_request"}:
             return Idempotency.PRECONDITION
-        if self.key_header is not None:
-            return Idempotency.KEY
-        return Idempotency.NATURAL if self.method in {"PUT", "DELETE"} else Idempotency.NONE
+        if self.method in {"PUT", "DELETE"}:
+            return Idempotency.NATURAL
+        return Idempotency.NONE if self.key_header is None else Idempotency.KEY
 
 
 class HttpCount(_Setting):
