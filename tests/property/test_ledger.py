@@ -113,7 +113,8 @@ async def _blind(*_):
 
 def forgets_to_read(patch):
     """An act of which no answer came is gone on with, without reading what became of it."""
-    patch.setattr(resolve, "_took_effect", _blind)
+    patch.setattr(resolve, "took_effect", _blind)
+    patch.setattr(group, "took_effect", _blind)
 
 
 def forgets_the_approval(patch):

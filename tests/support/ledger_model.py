@@ -1,4 +1,4 @@
-"""A model of the ledger for a state machine: a real store, a target that counts effects, and everything that goes wrong.
+"""A model of the ledger: a real store, a target that counts effects, and everything that goes wrong around them.
 
     model = Model(objects=3, concurrency=2)
     model.plan("all"); model.approve()

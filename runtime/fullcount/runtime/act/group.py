@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
 
@@ -20,6 +20,7 @@ from fullcount.compiler.values import Row, Value
 from fullcount.runtime.act.actors import Actors
 from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.context import ApplyContext
+from fullcount.runtime.act.earlier import found_done, is_final, took_effect
 from fullcount.runtime.act.guard import OBJECT_CODES, PAUSES, guard
 from fullcount.runtime.act.pacing import RECHECK_SECONDS, rest
 from fullcount.runtime.act.perform import perform_guarded
@@ -114,7 +115,7 @@ class GroupRunner:
         await self.watch.refresh()  # whether an object is let go is judged by the lists, too
         judged = await _all([self._judged(item) for item in items])
         await self.watch.refresh()
-        outcomes, due = self._admitted([answer for answer in judged if not isinstance(answer, Exception)])
+        outcomes, due = await self._admitted([answer for answer in judged if not isinstance(answer, Exception)])
         entries = self._intents(due)
         results: list[OutcomeEntry | Exception | None] = []
         if entries is not None:
@@ -134,9 +135,27 @@ class GroupRunner:
 
     async def _judged(self, item: Item) -> Due | Left:
         async with self._slots:
-            return await self.judge(item)
+            answer = await self.judge(item)
+            if isinstance(answer, Due) and (other := self._same_call(answer)) is not None:
+                answer = Left(OutcomeEntry(item.row.key, Outcome.CHANGED, other.code, other.message))
+            if isinstance(answer, Left) and answer.recorded:
+                settled = await self._settled(item, answer.entry)
+                return replace(answer, recorded=False) if settled is None else Left(settled)
+            return answer
 
-    def _admitted(self, judged: Sequence[Due | Left]) -> tuple[list[OutcomeEntry], list[Due]]:
+    async def _settled(self, item: Item, entry: OutcomeEntry) -> OutcomeEntry | None:
+        """Return what may be recorded of an object; None: a call of an earlier run may still do something to it."""
+        intent = item.intent
+        if intent is None or intent.intent_at is None or entry.outcome in (Outcome.DONE, Outcome.UNKNOWN):
+            return entry
+        effect = await took_effect(intent, item.row, item.planned, self.calls, self.actors)
+        if effect is True:
+            return found_done(entry.object_key)
+        since = self.context.store.now() - intent.intent_at
+        idempotency = self.calls.of(item.row).operation.idempotency
+        return entry if effect is False and is_final(entry.outcome, idempotency, since) else None
+
+    async def _admitted(self, judged: Sequence[Due | Left]) -> tuple[list[OutcomeEntry], list[Due]]:
         """Ask the guard about each object that is due; stop at the first finding that is not about the object alone."""
         outcomes: list[OutcomeEntry] = []
         due: list[Due] = []
@@ -150,14 +169,14 @@ class GroupRunner:
             if self.stopped_by is not None:
                 continue
             finding = guard(self.watch.inputs(answer.item.row.key, self.acts + len(due), answer.seen))
-            if finding is None and answer.item.intent is not None:
-                finding = self._same_call(answer)
             if finding is None:
                 due.append(answer)
             elif finding.code in OBJECT_CODES:
-                outcomes.append(refused(answer.item.row.key, finding))
-            elif finding.code == ActReason.IDEMPOTENCY_MISMATCH:
-                outcomes.append(OutcomeEntry(answer.item.row.key, Outcome.CHANGED, finding.code, finding.message))
+                settled = await self._settled(answer.item, refused(answer.item.row.key, finding))
+                if settled is not None:
+                    outcomes.append(settled)
+                else:
+                    self.undecided[answer.item.row.key] = f"an earlier call may still arrive: {finding.message}"
             else:
                 self.stopped_by = finding
         return outcomes, due
@@ -165,7 +184,7 @@ class GroupRunner:
     def _same_call(self, due: Due) -> Finding | None:
         """A call that was meant before is made again only if it is the very same (R30)."""
         intent = due.item.intent
-        if intent is not None and self._parameters(due) == intent.parameters:
+        if intent is None or self._parameters(due) == intent.parameters:
             return None
         return Finding(
             code=ActReason.IDEMPOTENCY_MISMATCH,
@@ -205,9 +224,10 @@ class GroupRunner:
                 wait = wait_before_again(self.calls.of(due.item.row).operation, found, tries)
                 if wait is None or await self._ends_within(wait):
                     self.in_a_row.saw(trouble_of(found))
-                    return _outcome(key, found)
-                tries, found = tries + 1, await self._tried(due, entry.idempotency_key, acts)
-            return found
+                    found = _outcome(key, found)
+                else:
+                    tries, found = tries + 1, await self._tried(due, entry.idempotency_key, acts)
+            return None if found is None else await self._settled(due.item, found)
 
     async def _ends_within(self, seconds: float) -> bool:
         """Wait; return True, as soon as that is known, if nothing is tried again any more."""

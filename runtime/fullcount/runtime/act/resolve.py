@@ -15,9 +15,10 @@ from typing import Any
 
 from fullcount.runtime.act.actors import Actors
 from fullcount.runtime.act.calls import CallsOf
+from fullcount.runtime.act.earlier import found_done, took_effect
 from fullcount.runtime.act.group import Item
 from fullcount.runtime.act.repeating import ARRIVES, may_repeat
-from fullcount.runtime.connectors.base import Outcome, SourceError
+from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.evidence.codes import ActReason
 from fullcount.runtime.store.views import LedgerEntry, OutcomeEntry
 
@@ -45,10 +46,9 @@ async def resolve(
     again: list[Item] = []
     for entry in intents:
         item = items[entry.object_key]
-        effect = await _took_effect(entry, item, calls, actors)
+        effect = await took_effect(entry, item.row, item.planned, calls, actors)
         if effect is True:
-            detail = "found done by reading, after a run that did not learn of it"
-            outcomes.append(OutcomeEntry(entry.object_key, Outcome.DONE, None, detail))
+            outcomes.append(found_done(entry.object_key))
         elif effect is False:
             since = timedelta(0) if entry.intent_at is None else now - entry.intent_at
             if may_repeat(calls.of(item.row).operation, since):
@@ -67,13 +67,3 @@ def _not_repeated(entry: LedgerEntry, since: timedelta) -> OutcomeEntry:
         return OutcomeEntry(entry.object_key, Outcome.FAILED, NOT_REPEATED, detail)
     detail = "it shows no effect, may still take effect, and must not be repeated"
     return OutcomeEntry(entry.object_key, Outcome.UNKNOWN, NOT_REPEATED, detail)
-
-
-async def _took_effect(entry: LedgerEntry, item: Item, calls: CallsOf, actors: Actors) -> bool | None:
-    if entry.parameters is None or entry.idempotency_key is None:
-        return None
-    call = calls.of(item.row).recorded(item.planned, entry.parameters, entry.idempotency_key)
-    try:
-        return await actors.of(item.row).took_effect(call)
-    except SourceError:
-        return None
