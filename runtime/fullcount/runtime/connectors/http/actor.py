@@ -26,7 +26,7 @@ from fullcount.runtime.connectors.http.client import HttpClient
 from fullcount.runtime.connectors.http.config import HttpConfig, HttpOperation, HttpResource
 from fullcount.runtime.connectors.http.exchange import Exchange, Request
 from fullcount.runtime.connectors.http.objects import key_known, read_object
-from fullcount.runtime.connectors.http.opening import identity, open_client
+from fullcount.runtime.connectors.http.opening import asked_identity, open_client
 from fullcount.runtime.connectors.http.outcome import Written, judge_write
 from fullcount.runtime.connectors.http.scan import operation_for
 from fullcount.runtime.connectors.http.speaking import spoken
@@ -50,7 +50,7 @@ class HttpActor:
 
     async def identity(self) -> Mapping[str, str]:
         """See `SourceActor.identity`."""
-        return identity(self._config, self._config.act_auth or self._config.auth)
+        return await asked_identity(self._config, self._config.act_auth or self._config.auth, self._client)
 
     async def perform(self, call: ActCall) -> ActResult:
         """See `SourceActor.perform`."""

@@ -181,11 +181,11 @@ def _leads_elsewhere(exchange: Exchange) -> bool:
 
 
 def _wait_fits(test: Predicate, exchange: Exchange, seen: Seen) -> bool:
-    seconds = exchange.reply.wait(seen.wait, instant_of(exchange.reply.headers))
+    seconds = exchange.reply.wait(seen.wait, _instant(exchange.reply.headers))
     return seconds is not None and holds(test, [seconds])
 
 
-def instant_of(headers: Mapping[str, str]) -> datetime:
+def _instant(headers: Mapping[str, str]) -> datetime:
     """Return the server's own clock where it tells it, so that instants of one reply are compared with each other."""
     return server_time(headers) or datetime.now(UTC)
 

@@ -273,6 +273,14 @@ def places_of(template: Any) -> list[str]:
     return []
 
 
+class HttpTenant(_Setting):
+    """Where the API says whose credential it is: the account, the organisation, the tenant."""
+
+    path: _Path
+    at: str
+    """The place in the reply: `login`, `account/id`."""
+
+
 class HttpConfig(_Setting):
     """One API, with a credential for reading and, where there is one, another for acting."""
 
@@ -286,6 +294,8 @@ class HttpConfig(_Setting):
     auth: Auth | None = None
     act_auth: Auth | None = None
     """Who writes; by default the same as `auth`."""
+    tenant: HttpTenant | None = None
+    """Asked with the credential for reading and with that for acting: a plan is for one tenant."""
     headers: dict[Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]+$")], str] = {}
     ca_file: RootedPath | None = None
     proxy: _Address | None = None
