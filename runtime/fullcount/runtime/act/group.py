@@ -2,7 +2,8 @@
 
 For each object, in this order and never another: it is judged on what it is now; the guard is asked; the intent is
 committed; the guard is asked again and the call made; the outcome is committed. Intents of a group share one
-transaction, and so do its outcomes. A call whose answer was lost is `unknown`, never tried again here.
+transaction, and so do its outcomes. A call whose answer was lost is `unknown`, never tried again here; one of which the
+target said that it did nothing is tried again a few times, the guard asked before each (`repeating.py`).
 
 An object whose intent was committed and that the guard then forbids ends as `refused`, unless the lease was lost or the
 run is only paused: then a later run resolves it, by reading, and this one records nothing more of it.
