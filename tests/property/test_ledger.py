@@ -9,11 +9,11 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from hypothesis import Phase, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 from tests.support.ledger_model import MEANWHILE, NONE, Model, Trouble
-from tests.support.profiles import SHARE, examples
+from tests.support.profiles import examples
 
 from fullcount.runtime.act import group, guard, resolve
 from fullcount.runtime.store import ledger, ledger_rows
@@ -91,9 +91,9 @@ class Ledger(RuleBasedStateMachine):
                 self.model.close()
 
 
-def profile(full: int, **more: object) -> settings:
-    name = settings.get_current_profile_name()
-    return settings(examples(full), stateful_step_count=STEPS[name], **more)
+def profile(full: int) -> settings:
+    """So many stories by the profile in force, each of as many steps as it says."""
+    return settings(examples(full), stateful_step_count=STEPS[settings.get_current_profile_name()])
 
 
 @pytest.mark.slow
@@ -161,15 +161,3 @@ def test_the_model_catches_a_mistake_that_was_made_on_purpose(mistake, monkeypat
     mistake(monkeypatch)
     with pytest.raises(AssertionError):
         told()
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(SHARE[settings.get_current_profile_name()] < 1, reason="searched for each night")
-@pytest.mark.parametrize("mistake", MISTAKES, ids=lambda each: each.__name__)
-def test_the_machine_finds_each_mistake_by_itself(mistake, monkeypatch):
-    """Nobody has to tell it the story."""
-    mistake(monkeypatch)
-    with pytest.raises(AssertionError):
-        run_state_machine_as_test(
-            Ledger, settings=profile(200, phases=[Phase.generate], database=None, report_multiple_bugs=False)
-        )
