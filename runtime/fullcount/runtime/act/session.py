@@ -168,6 +168,8 @@ async def act_in_groups(
             )
         size = min(batch.size, len(items) - at, runner.stop_rule.left(GROUP_LIMIT))
         size = await pacer.take(size)
+        if size == 0:
+            continue  # it was asked to stop while it waited for its turn
         began = context.monotonic()
         outcomes = await runner.run(items[at : at + size])
         batch.took(size, context.monotonic() - began)

@@ -23,7 +23,7 @@ from fullcount.compiler.values import Row
 from fullcount.runtime.act.actors import facts_of
 from fullcount.runtime.act.context import ApplyContext
 from fullcount.runtime.act.exempted import exempted
-from fullcount.runtime.act.guard import PAUSES, ApprovalFacts, CanaryFacts, EvidenceAge, GuardInputs, Purpose
+from fullcount.runtime.act.guard import PAUSED, PAUSES, ApprovalFacts, CanaryFacts, EvidenceAge, GuardInputs, Purpose
 from fullcount.runtime.act.letting_go import lets_go
 from fullcount.runtime.act.opening import opening
 from fullcount.runtime.act.protected import Protecting
@@ -55,6 +55,7 @@ class Standing:
     approval: ApprovalFacts | None
     agreed: tuple[Person, ...]
     halted: str | None
+    paused: str | None
     fence_current: int | None
     canary: CanaryRow | None
 
@@ -84,6 +85,7 @@ def standing(store: Store, plan_id: str, fence: Fence) -> Standing:
             approval=approval,
             agreed=agreed,
             halted=controls.halted(session),
+            paused=controls.paused(session, plan.workflow),
             fence_current=current,
             canary=canaries.find(session, plan_id),
         )
@@ -229,7 +231,7 @@ class Watch:
 
     def resumes_at(self, finding: Finding) -> datetime | None:
         """Return when a run that a finding stopped can be gone on with; None if that takes more than time."""
-        if finding.code not in PAUSES:
+        if finding.code not in PAUSES or finding.code == PAUSED:
             return None
         canary, at = self._standing.canary, self._context.clock()
         if finding.code == "FC776" and canary is not None:
@@ -265,6 +267,7 @@ class Watch:
             plan_state=self._standing.state,
             approval=self._approval,
             halted=self._standing.halted,
+            paused=self._standing.paused,
             versions_planned=self._planned_versions,
             versions_running=self._running_versions,
             target_planned=self._target,

@@ -530,6 +530,21 @@ class Store:
         with self.reading() as session:
             return controls.halted(session)
 
+    def pause(self, workflow: str, reason: str, by: Person) -> None:
+        """Let nothing further be acted on for a workflow until `unpause`. Taking back stays possible."""
+        with self.writing() as tx:
+            controls.pause(tx, workflow, reason, by)
+
+    def unpause(self, workflow: str, by: Person) -> None:
+        """Allow a workflow to act again."""
+        with self.writing() as tx:
+            controls.unpause(tx, workflow, by)
+
+    def paused_because(self, workflow: str) -> str | None:
+        """Return why a workflow is paused; None when it is not."""
+        with self.reading() as session:
+            return controls.paused(session, workflow)
+
 
 @contextmanager
 def _translated() -> Iterator[None]:

@@ -114,4 +114,6 @@ def _operation(name: str, resource: HttpResource, settings: HttpOperation) -> Op
         idempotency=settings.idempotency,
         reversible=reversible,
         undoes=frozenset(settings.undoes),
+        escalates=settings.escalates,
+        key_life=None if settings.key_life is None else int(settings.key_life * 1_000_000),
     )
