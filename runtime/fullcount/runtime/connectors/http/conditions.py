@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from fullcount.runtime.connectors.http import paths
-from fullcount.runtime.connectors.http.exchange import Exchange, host_of
+from fullcount.runtime.connectors.http.exchange import Exchange, Reply, host_of
 from fullcount.runtime.connectors.http.forms import Check, Filled, Predicate, Wait, When
 
 
@@ -38,11 +38,25 @@ NOTHING = Seen()
 
 def fits(when: When, exchange: Exchange, seen: Seen = NOTHING) -> bool:
     """Return whether every part of the condition holds."""
+    # each reply is held against dozens of rules, and the status alone sorts out most of them: it is asked first
     return (
-        asks_for(when, exchange)
+        _status_fits(when, exchange.reply)
+        and asks_for(when, exchange)
         and _reply_fits(when, exchange, seen)
         and (len(when.any) == 0 or any(fits(one, exchange, seen) for one in when.any))
     )
+
+
+def _status_fits(when: When, reply: Reply) -> bool:
+    if when.failed is not None and not holds(when.failed, [] if reply.failed is None else [reply.failed]):
+        return False
+    return when.status is None or (reply.failed is None and _is_status(when.status, reply.status))
+
+
+def _is_status(test: Predicate, status: int) -> bool:
+    if isinstance(test, Check):
+        return _check(test, [status])
+    return status == test or (isinstance(test, list) and status in test) or holds(test, [status])
 
 
 def asks_for(when: When, exchange: Exchange) -> bool:
@@ -50,15 +64,21 @@ def asks_for(when: When, exchange: Exchange) -> bool:
     request = exchange.request
     if when.path is not None and not on_path(request.path, when.path):
         return False
-    query = {name: [value for key, value in request.query if key == name] for name in when.query}
-    headers = {name: [request.headers[name]] if name in request.headers else [] for name in when.sent_header}
+    if when.method is not None and not holds(when.method, [request.method]):
+        return False
+    if when.operation is not None and not holds(when.operation, [] if (o := request.operation) is None else [o]):
+        return False
+    for name, test in when.query.items():
+        if not holds(test, [value for key, value in request.query if key == name]):
+            return False
+    for place, test in when.sent.items():
+        if not holds(test, paths.find(request.body, place)):
+            return False
+    for name, test in when.sent_header.items():
+        if not holds(test, [request.headers[name]] if name in request.headers else []):
+            return False
     return (
-        _holds(when.method, [request.method])
-        and _holds(when.operation, [] if request.operation is None else [request.operation])
-        and all(holds(test, query[name]) for name, test in when.query.items())
-        and all(holds(test, paths.find(request.body, place)) for place, test in when.sent.items())
-        and all(holds(test, headers[name]) for name, test in when.sent_header.items())
-        and (when.resumed is None or when.resumed == request.resumed)
+        (when.resumed is None or when.resumed == request.resumed)
         and (when.fact is None or when.fact in exchange.facts)
         and (when.asked is None or when.asked in exchange.asked)
     )
@@ -66,15 +86,18 @@ def asks_for(when: When, exchange: Exchange) -> bool:
 
 def _reply_fits(when: When, exchange: Exchange, seen: Seen) -> bool:
     reply = exchange.reply
-    headers = {name: [reply.headers[name]] if name in reply.headers else [] for name in when.header}
+    for name, test in when.header.items():
+        if not holds(test, [reply.headers[name]] if name in reply.headers else []):
+            return False
     body = seen.member if seen.by_member else reply.body
+    for place, test in when.body.items():
+        if not holds(test, paths.find(body, place)):
+            return False
+    for place, other in when.fewer.items():
+        if not _is_fewer(body, place, other):
+            return False
     return (
-        _holds(when.failed, [] if reply.failed is None else [reply.failed])
-        and (when.status is None or (reply.failed is None and holds(when.status, [reply.status])))
-        and all(holds(test, headers[name]) for name, test in when.header.items())
-        and all(holds(test, paths.find(body, place)) for place, test in when.body.items())
-        and all(_is_fewer(body, place, other) for place, other in when.fewer.items())
-        and (when.cursor is None or when.cursor == seen.cursor)
+        (when.cursor is None or when.cursor == seen.cursor)
         and (when.items is None or (seen.items is not None and holds(when.items, [seen.items])))
         and (when.below_total is None or when.below_total == seen.below_total)
         and (when.filled is None or _is_filled(when.filled, exchange, seen))
@@ -86,10 +109,6 @@ def _reply_fits(when: When, exchange: Exchange, seen: Seen) -> bool:
 def _is_fewer(body: Any, place: str, other: str) -> bool:
     less, more = number_of(paths.first(body, place)), number_of(paths.first(body, other))
     return less is not None and more is not None and less < more
-
-
-def _holds(test: Predicate | None, values: Sequence[Any]) -> bool:
-    return test is None or holds(test, values)
 
 
 def holds(test: Predicate, values: Sequence[Any]) -> bool:
@@ -128,7 +147,7 @@ def _fits_one(test: Check, value: Any) -> bool:
 
 def same(value: Any, wanted: Any) -> bool:
     """Return whether two scalars are the same, whichever of them is written as text."""
-    return bool(_plain(value) == _plain(wanted))
+    return value is wanted or bool(_plain(value) == _plain(wanted))
 
 
 def _plain(value: Any) -> Any:

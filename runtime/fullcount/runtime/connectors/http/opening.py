@@ -11,6 +11,7 @@ from fullcount.runtime.connectors.base import SourceError
 from fullcount.runtime.connectors.http.auth import authorization
 from fullcount.runtime.connectors.http.client import HttpClient
 from fullcount.runtime.connectors.http.config import Auth, HttpConfig
+from fullcount.runtime.connectors.http.lanes import Lanes
 from fullcount.runtime.connectors.http.pace import Pace
 from fullcount.runtime.connectors.http.speaking import fingerprint, spoken
 from fullcount.runtime.evidence.codes import Reason
@@ -25,7 +26,10 @@ def open_client(config: HttpConfig, auth: Auth | None) -> HttpClient:
     except (OSError, ssl.SSLError) as error:
         detail = f"the certificates in `{config.ca_file}` can't be read: {error}"
         raise SourceError(Incompleteness(code=Reason.SOURCE_UNAVAILABLE, detail=detail)) from None
-    client = httpx.AsyncClient(verify=context, proxy=config.proxy, timeout=config.timeout, trust_env=False)
+    if config.proxy is None:
+        client = httpx.AsyncClient(transport=Lanes(context), timeout=config.timeout, trust_env=False)
+    else:
+        client = httpx.AsyncClient(verify=context, proxy=config.proxy, timeout=config.timeout, trust_env=False)
     headers = {**dialect.headers, **{name.lower(): value for name, value in config.headers.items()}}
     pace = Pace(config.rate, config.reserve, dialect.remaining)
     return HttpClient(client, config.address, headers, authorization(auth), pace)
