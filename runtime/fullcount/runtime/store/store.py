@@ -421,7 +421,8 @@ class Store:
         key = canonical_text(list(object_key))
         with self.reading() as session:
             plan = plans.get(session, plan_id)
-            return steps.in_the_way(session, plan, [key], kind, self._now(session)).get(key)
+            rows = steps.objects(session, plan.plan_id, [key]).values()
+            return steps.in_the_way(session, plan, rows, kind, self._now(session)).get(key)
 
     def paused(self, plan_id: str | None = None) -> tuple[Paused, ...]:
         """Return the plans that stand and whose latest apply is only paused, or the one that is named, newest first."""
