@@ -41,6 +41,8 @@ COMMENTARY: Final = frozenset({"patterns", "sensitivity", "since"})
 ROW_COMMENTARY: Final = frozenset({"shown", "risk", "notes"})
 """The same within a row."""
 
+_USUALLY: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
 _IN_TREE: Final = frozenset({"rows", "undecided", "kept", "merkle_root"})
 _PREFIX: Final = "sha256:"
 _PLAN_DOMAIN: Final = b"fullcount plan 1\x00"
@@ -71,7 +73,7 @@ def _written(value: Any) -> str:
     if _usual(value):
         # For such values the two agree byte for byte (a property test holds that), and this one is many times
         # faster; a plan has one leaf for each object.
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+        return _USUALLY.encode(value)
     kind = type(value)
     if kind is dict and _usual(dict.fromkeys(value)):
         parts = (f"{_written(key)}:{_written(value[key])}" for key in sorted(value))
