@@ -134,7 +134,7 @@ def record_outcomes(
         tx.record(outcomes_payload(plan.plan_id, kind, written), run_id=run_id)
         steps.moved(tx, plan, run_id, kind, {key: row["outcome"] for _, key, row in written})
     new = {key: row for _, key, row in written}
-    return tuple(entry_of({**(stored[key]._mapping if key in stored else {}), **new.get(key, {})}) for key in keys)
+    return tuple(entry_of({**(stored[key]._asdict() if key in stored else {}), **new.get(key, {})}) for key in keys)
 
 
 def entries(session: Session, plan_id: str, kind: ActKind) -> tuple[LedgerEntry, ...]:

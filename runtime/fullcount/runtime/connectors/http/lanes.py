@@ -77,9 +77,8 @@ class Lanes(httpx.AsyncBaseTransport):
         except BaseException:  # also a cancellation: the place is given back whatever happened
             self._places.release()
             raise
-        return httpx.Response(
-            reply.status, headers=reply.headers, stream=_Body(self, lane, where.origin, reply), extensions=reply.extensions
-        )
+        body = _Body(self, lane, where.origin, reply)
+        return httpx.Response(reply.status, headers=reply.headers, stream=body, extensions=reply.extensions)
 
     async def _place(self, request: httpx.Request) -> None:
         if not self._places.locked():
