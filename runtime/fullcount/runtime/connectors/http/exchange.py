@@ -142,7 +142,7 @@ def _xml(text: str, lists: Sequence[str]) -> tuple[Any, Fault | None]:
         root = ElementTree.fromstring(text)  # noqa: S314 - entities are refused above, and expat bounds expansion
     except ElementTree.ParseError:
         return None, Fault.BROKEN
-    value = _element(root, frozenset(lists))
+    value = _element(root, frozenset(lists)) if len(root) > 0 or (root.text or "").strip() != "" else {}
     return ({_local(root.tag): value} if _local(root.tag) == "Error" else value), None
 
 

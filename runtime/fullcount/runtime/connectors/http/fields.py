@@ -122,6 +122,8 @@ class _Reader:
         if name in self.said.states:
             return None, self.said.states[name]
         if at is not None and at.startswith("$detail/"):
+            if "$detail" not in item:  # there is no such request for this list
+                return None, FieldState.NOT_REQUESTED
             failed = paths.first(item, "$detail/failed")
             if failed is not None:
                 return None, failed

@@ -65,6 +65,23 @@ def read_page(operation: Operation, exchange: Exchange, collected: int = 0) -> S
     return said
 
 
+def read_reply(operation: Operation, exchange: Exchange) -> Said:
+    """Return what a reply says that is no list: a detail of an object, of whatever form.
+
+    Raises `SourceError` for what is no answer of the API.
+    """
+    seen = Seen(wait=operation.wait)
+    _refuse(operation, exchange, seen)
+    said = Said()
+    if operation.graphql is not None:
+        read_errors(operation, exchange, said)
+    if exchange.reply.body is None and exchange.request.method != "HEAD":
+        detail = f"{exchange.request.summary}: there is no body at all"
+        raise refusal([_found(Reason.MALFORMED_RESPONSE, detail, Way.RESTART)])
+    _look(operation, exchange, seen, said)
+    return said
+
+
 def _found(code: Reason, detail: str, way: Way | None = None, **data: Any) -> Found:
     return Found(Incompleteness(code=code, detail=detail, data=data), None if way is None else way_on(way))
 
