@@ -107,15 +107,16 @@ async def test_what_goes_wrong_is_told_as_httpx_tells_it_and_gives_the_place_bac
 async def test_who_waits_too_long_for_a_connection_is_told(monkeypatch):
     """With all of them in use a request gives up, and nothing of it was sent."""
     monkeypatch.setattr(lanes, "MOST", 1)
-    let = asyncio.Event()
+    let, came = asyncio.Event(), asyncio.Event()
 
     async def answer(_connection: int, _request: int) -> bytes:
+        came.set()
         await let.wait()
         return OK
 
     async with serving(answer) as (client, carried):
         first = asyncio.ensure_future(client.get("/"))
-        await asyncio.sleep(0.05)
+        await came.wait()
         with pytest.raises(httpx.PoolTimeout):
             await client.get("/", timeout=httpx.Timeout(5, pool=0.01))
         let.set()
@@ -126,16 +127,17 @@ async def test_who_waits_too_long_for_a_connection_is_told(monkeypatch):
 async def test_a_request_that_was_given_up_frees_its_place(monkeypatch):
     """A cancelled request closes its connection and keeps nobody out."""
     monkeypatch.setattr(lanes, "MOST", 1)
-    let = asyncio.Event()
+    let, came = asyncio.Event(), asyncio.Event()
 
     async def answer(connection: int, _request: int) -> bytes:
+        came.set()
         if connection == 0:
             await let.wait()
         return OK
 
     async with serving(answer) as (client, carried):
         first = asyncio.ensure_future(client.get("/"))
-        await asyncio.sleep(0.05)
+        await came.wait()
         first.cancel()
         await asyncio.wait({first})
         assert first.cancelled()
