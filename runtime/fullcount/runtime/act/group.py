@@ -19,6 +19,7 @@ from typing import Any
 
 from fullcount.compiler.values import Row, Value
 from fullcount.runtime.act.actors import Actors
+from fullcount.runtime.act.ahead import Ahead
 from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.context import ApplyContext
 from fullcount.runtime.act.earlier import found_done, is_final, took_effect
@@ -104,8 +105,12 @@ class GroupRunner:
     def __post_init__(self) -> None:
         self._slots = asyncio.Semaphore(max(1, self.concurrency))
 
-    async def run(self, items: Sequence[Item]) -> list[OutcomeEntry]:
-        """Act on a group of at most 50 and return the outcomes recorded; the rest was not started.
+    def ahead(self, items: Sequence[Item], many: Callable[[], int]) -> Ahead[Item, Due | Left]:
+        """Return what judges objects before their turn; `many` beyond the group that is acted on."""
+        return Ahead(self._judged, items, many, self.context.monotonic)
+
+    async def run(self, ahead: Ahead[Item, Due | Left], number: int) -> list[OutcomeEntry]:
+        """Act on the next group of at most 50 and return the outcomes recorded; the rest was not started.
 
         Raises what a connector raises beyond its contract, after the outcomes of the others were recorded.
         """
@@ -113,8 +118,7 @@ class GroupRunner:
         self.stopped_by = guard(self.watch.inputs(None, self.acts))
         if self.stopped_by is not None:
             return []
-        await self.watch.refresh()  # whether an object is let go is judged by the lists, too
-        judged = await _all([self._judged(item) for item in items])
+        judged = await _all(ahead.take(number))
         await self.watch.refresh()
         outcomes, due = await self._admitted([answer for answer in judged if not isinstance(answer, Exception)])
         entries = self._intents(due)
@@ -122,7 +126,9 @@ class GroupRunner:
         if entries is not None:
             numbered = zip(due, entries, range(self.acts, self.acts + len(due)), strict=True)
             self.acts += len(due)
-            results = await _all([self._act(each, entry, nth) for each, entry, nth in numbered])
+            calls = [asyncio.ensure_future(self._act(each, entry, nth)) for each, entry, nth in numbered]
+            ahead.go_on()  # begun after the calls, so that these come first
+            results = await _all(calls)
         outcomes += [found for found in results if isinstance(found, OutcomeEntry)]
         self._record(outcomes, with_intent=frozenset(each.item.row.key for each in due))
         for found in (*judged, *results):
@@ -136,6 +142,7 @@ class GroupRunner:
 
     async def _judged(self, item: Item) -> Due | Left:
         async with self._slots:
+            await self.watch.refresh()  # whether an object is let go is judged by the lists, too
             answer = await self.judge(item)
             if isinstance(answer, Due) and (other := self._same_call(answer)) is not None:
                 answer = Left(OutcomeEntry(item.row.key, Outcome.CHANGED, other.code, other.message))

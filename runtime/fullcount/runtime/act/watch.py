@@ -13,9 +13,6 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import select
-from sqlalchemy.orm import defer
-
 from fullcount.compiler.claims import Fresh
 from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.program import Approval, Proposal
@@ -31,10 +28,9 @@ from fullcount.runtime.approve.electorate import resolve
 from fullcount.runtime.approve.identity import Person
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.plan.document import PlanDocument
-from fullcount.runtime.store import canaries, controls, leases, tables
+from fullcount.runtime.store import canaries, controls, leases, plans
 from fullcount.runtime.store.errors import ApprovalRefused, FenceLost
 from fullcount.runtime.store.instants import from_micros, to_micros
-from fullcount.runtime.store.plans import makers, state_of
 from fullcount.runtime.store.rounds import current_round, votes
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import CanaryRow, Fence
@@ -64,9 +60,7 @@ def standing(store: Store, plan_id: str, fence: Fence) -> Standing:
     """Read it. `fence_current` is the fence's own token only while the lease is in force, by the store's time."""
     now = to_micros(store.now())
     with store.reading() as session:
-        plan = session.scalars(
-            select(tables.Plan).options(defer(tables.Plan.document)).where(tables.Plan.plan_id == plan_id)
-        ).one()
+        plan = plans.get(session, plan_id)
         round_ = current_round(session, plan)
         approval: ApprovalFacts | None = None
         agreed: tuple[Person, ...] = ()
@@ -81,7 +75,7 @@ def standing(store: Store, plan_id: str, fence: Fence) -> Standing:
         except FenceLost:
             current = None
         return Standing(
-            state=str(state_of(session, plan, now)),
+            state=str(plans.state_of(session, plan, now)),
             approval=approval,
             agreed=agreed,
             halted=controls.halted(session),
@@ -98,7 +92,7 @@ def broken(
     if approval is None:
         return "the workflow does not say who must approve"
     try:
-        return resolve(approval.quorums, roles, makers(document)).no_longer(agreed)
+        return resolve(approval.quorums, roles, plans.makers(document)).no_longer(agreed)
     except ApprovalRefused as error:
         return error.message
 
