@@ -124,17 +124,18 @@ class QuorumRule(Wire):
 
 
 class ApprovalOpened(Payload):
-    """The first vote over a digest is about to be counted, under these rules."""
+    """The first vote over a digest is about to be counted, under these rules. `signed`: only signed votes count."""
 
     KIND = "approval_opened"
     round_id: str
     plan_id: str
     digest: str
     rule: tuple[QuorumRule, ...]
+    signed: bool = False
 
 
 class Approved(Payload):
-    """One person's yes."""
+    """One person's yes. `signature`: an SSH signature over what `offline.statements.approval_statement` returns."""
 
     KIND = "approved"
     round_id: str
@@ -142,6 +143,8 @@ class Approved(Payload):
     digest: str
     by: Who
     expires_at: int
+    signed_at: int | None = None
+    signature: str | None = None
 
 
 class SeatTaken(Wire):

@@ -27,6 +27,7 @@ from fullcount.runtime.journal.replay import replay
 from fullcount.runtime.journal.replay_steps import judge_steps
 from fullcount.runtime.journal.report import About, Problem, VerifyReport
 from fullcount.runtime.journal.strikes import strike_wrong
+from fullcount.runtime.offline.signers import AllowedSigner
 from fullcount.runtime.plan.document import PlanDocument
 from fullcount.runtime.store import plans, steps, tables
 from fullcount.runtime.store.errors import StoreError
@@ -35,10 +36,19 @@ from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import ActKind
 
 
-def verify(store: Store, snapshots: SnapshotStore | None = None, *, anchor: Head | None = None) -> VerifyReport:
-    """Verify the store. `snapshots`: check the stored rows too. `anchor`: a head that was noted elsewhere."""
+def verify(
+    store: Store,
+    snapshots: SnapshotStore | None = None,
+    *,
+    anchor: Head | None = None,
+    signers: tuple[AllowedSigner, ...] | None = None,
+) -> VerifyReport:
+    """Verify the store. `snapshots`: check the stored rows too. `anchor`: a head that was noted elsewhere.
+
+    `signers`: who may sign; without them signatures of approvals are checked by their own keys.
+    """
     with store.reading() as session:
-        chain, state = ChainCheck(anchor), State()
+        chain, state = ChainCheck(anchor), State(signers=signers)
         for entry in entries(session):
             if chain.feed(entry):
                 replay(state, entry)
