@@ -77,10 +77,10 @@ def why_not_allowed(signers: Iterable[AllowedSigner], found: SshSignature, names
     key, who = f"the key {found.fingerprint}", " or ".join(f"`{name}`" for name in names)
     if len(mine) == 0:
         return f"{key} is not among the allowed signers"
-    named = [each for each in mine if any(_matches(each.principals, name) for name in names)]
+    named = [each for each in mine if _is_for(each.principals, names)]
     if len(named) == 0:
         return f"{key} may not sign as {who}"
-    meant = [each for each in named if each.namespaces is None or _matches(each.namespaces, NAMESPACE)]
+    meant = [each for each in named if each.namespaces is None or _is_for(each.namespaces, [NAMESPACE])]
     if len(meant) == 0:
         return f"{key} may sign as {who}, but not for `{NAMESPACE}`"
     if any(_in_time(each, at) for each in meant):
@@ -175,16 +175,17 @@ def _instant_text(at: int) -> str:
     return f"{datetime.fromtimestamp(at // 1_000_000, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
-def _matches(patterns: str, name: str) -> bool:
-    """Whether a list of patterns, as OpenSSH has them, is about a name: one with `!` bars it, whatever others say."""
-    found = False
-    for pattern in patterns.split(","):
-        barred = pattern.startswith("!")
-        if _fits(pattern[1:] if barred else pattern, name):
-            if barred:
-                return False
-            found = True
-    return found
+def _is_for(patterns: str, names: Iterable[str]) -> bool:
+    """Whether a list of patterns, as OpenSSH has them, is about one of these names of somebody.
+
+    A pattern with `!` bars: whoever it is about under any of their names is not meant, whatever the others say.
+    """
+    names = tuple(names)
+    wanted = [pattern for pattern in patterns.split(",") if not pattern.startswith("!")]
+    barred = [pattern[1:] for pattern in patterns.split(",") if pattern.startswith("!")]
+    if any(_fits(pattern, name) for pattern in barred for name in names):
+        return False
+    return any(_fits(pattern, name) for pattern in wanted for name in names)
 
 
 def _fits(pattern: str, name: str) -> bool:

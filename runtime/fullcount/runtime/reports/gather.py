@@ -215,8 +215,16 @@ def _approvals(session: Session, plan: tables.Plan) -> tuple[ApprovalLine, ...]:
             who = f"{vote.name} (uid:{vote.uid})"
             lines.append(ApprovalLine(who, "yes", _instant(vote.at), _instant(vote.expires_at), _key_of(vote)))
         if round_.completed_at is not None:
-            who = "the workflow's own rule" if len(votes) == 0 else "everybody who was asked for"
-            lines.append(ApprovalLine(who, "approved", _instant(round_.completed_at), _instant(round_.expires_at), ""))
+            who = "the workflow's own rule" if len(votes) == 0 else "the quorum"
+            lines.append(
+                ApprovalLine(
+                    who,
+                    "approved it" if len(votes) == 0 else "is complete",
+                    _instant(round_.completed_at),
+                    _instant(round_.expires_at),
+                    "",
+                )
+            )
         if round_.ended_at is not None:
             what = f"{round_.state}: {round_.ended_because or 'no reason was given'}"
             lines.append(ApprovalLine("", what, _instant(round_.ended_at), None, ""))

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Final
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from fullcount.runtime import format as fmt
 from fullcount.runtime.plan.digest import short_digest
@@ -44,6 +44,8 @@ def page_of(report: Report) -> Iterator[str]:
         verdict=verdict,
         tone=tone,
         said=said_of(report),
+        sums=sums_of(report),
+        go_on=_go_on(report),
         rows=islice(report.objects(), ROWS),
         rows_shown=ROWS,
         graduated=report.plan is not None and report.plan.operation == "",
@@ -76,12 +78,31 @@ def said_of(report: Report) -> str:
     return " · ".join(counted) if len(counted) > 0 else "no objects"
 
 
+def sums_of(report: Report) -> str:
+    """Return what the objects add up to: every outcome that there is, and the bad ones also where there are none."""
+    shown = [name for name in _order() if report.counts.get(name, 0) or (name in _TROUBLE and name in report.counts)]
+    return " + ".join(f"{fmt.count(report.counts[name])} {_WORDS[name]}" for name in shown) or "nothing"
+
+
+def _go_on(report: Report) -> str:
+    left = report.counts.get("not_started", 0) + report.counts.get("unknown", 0)
+    if report.run.kind == "plan" or left == 0 or report.plan is None or report.invalid is not None:
+        return ""
+    return f"{'undo' if report.undo else 'apply'} {report.plan.plan_id}"
+
+
 def _order() -> tuple[str, ...]:
     return ("done", "proposed", "changed", "already_gone", "refused", "failed", "unknown", "not_started")
 
 
 def _moment(instant: datetime | None) -> str:
     return "" if instant is None else f"{instant.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+
+
+def _ticked(text: str) -> Markup:
+    """Return harmless text with what stands in backticks set as code."""
+    parts = [f"<code>{escape(part)}</code>" if n % 2 == 1 else escape(part) for n, part in enumerate(text.split("`"))]
+    return Markup("".join(parts))  # noqa: S704 - each part has been escaped
 
 
 def _took(report: Report) -> str:
@@ -104,6 +125,7 @@ def _template() -> Template:
         "outcome": lambda name: _WORDS.get(name, name),
         "trouble": lambda name: name in _TROUBLE or name == "refused",
         "key": lambda parts: formula_safe(fmt.key(parts, 120)),
+        "ticked": _ticked,
         "cell": lambda text: formula_safe(plain(text)),
     }
     return environment.get_template("run.html.j2")
