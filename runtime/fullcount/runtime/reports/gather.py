@@ -102,7 +102,7 @@ def _counts(session: Session, plan_id: str, kind: str, candidates: int, *, appli
         .where(tables.Act.plan_id == plan_id, tables.Act.kind == kind)
         .group_by(func.coalesce(tables.Act.outcome, "unknown"))
     )
-    found = dict(session.execute(query).tuples().all())
+    found = dict(session.execute(query).all())
     if kind == "undo":
         done = select(func.count()).where(
             tables.Act.plan_id == plan_id, tables.Act.kind == "act", tables.Act.outcome == "done"

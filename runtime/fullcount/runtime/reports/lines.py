@@ -10,7 +10,7 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -19,6 +19,7 @@ from fullcount.runtime.reports.report import ObjectLine, Report
 from fullcount.runtime.text import formula_safe, plain
 
 _PAGE: Final = '<meta name="generator" content="Fullcount">'
+_OF_AN_OBJECT: Final = tuple(each.name for each in fields(ObjectLine))
 HEADINGS: Final = ("section", "name", "value", "reason", "detail", "step", "operation", "at", "until", "run")
 
 
@@ -55,7 +56,7 @@ def json_of(report: Report) -> Iterator[str]:
     yield whole.removesuffix("\n}") + ',\n  "objects": ['
     between = "\n    "
     for each in report.objects():
-        yield between + json.dumps(asdict(each), default=_json_value)
+        yield between + json.dumps({name: getattr(each, name) for name in _OF_AN_OBJECT}, default=_json_value)
         between = ",\n    "
     yield "\n  ]\n}\n"
 
