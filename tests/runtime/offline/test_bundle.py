@@ -1,4 +1,4 @@
-"""An exported folder: whatever is changed in it is found by `verify.py` alone, and judged as `fullcount verify` does."""
+"""An exported folder: whatever is changed is found by its own `verify.py`, and judged as `fullcount verify` does."""
 
 from __future__ import annotations
 

@@ -21,8 +21,8 @@ CODES: tuple[Code, ...] = (
     Code(
         "FC618",
         "the allowed signers can't be used",
-        "`[signatures] allowed_signers` names a file in the format of OpenSSH: who may sign as whom, with which key. It "
-        "is missing, or has a line that can't be understood. Such a line is not passed over: what it was meant to bar, "
+        "`[signatures] allowed_signers` names a file in OpenSSH's format: who may sign as whom, with which key. It is "
+        "missing, or has a line that can't be understood. Such a line is not passed over: what it was meant to bar, "
         "or until when, would be lost, and nobody's signature could be told from anybody's.\n\n"
         'A line is `ana,uid:1000 namespaces="fullcount" ssh-ed25519 AAAA…`; ssh-keygen(1) has the format under ALLOWED '
         'SIGNERS. Instants are written in UTC, with `Z`: `valid-before="20270101Z"` means the same on every machine.',
