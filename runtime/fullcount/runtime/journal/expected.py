@@ -52,6 +52,8 @@ class State:
     leases: dict[Key, Expected] = field(default_factory=dict)
     slots: dict[Key, Expected] = field(default_factory=dict)
     controls: dict[Key, Expected] = field(default_factory=dict)
+    sealed: dict[Key, str] = field(default_factory=dict)
+    """The seals over the parameters of acts of which the journal shows the arguments alone."""
     canaries: dict[Key, Expected] = field(default_factory=dict)
     steps: dict[Key, Expected] = field(default_factory=dict)
     notices: dict[Key, Expected] = field(default_factory=dict)

@@ -217,7 +217,11 @@ class ApplyBegan(Payload):
 
 
 class IntentMeant(Wire):
-    """One act that is about to be called."""
+    """One act that is about to be called.
+
+    With `sealed`, `parameters` are without what was seen of the object before (`expected`), which is nobody's business
+    who only reads the journal; `sealed` binds all of them by the approval's key (`ledger_rows.seal`).
+    """
 
     act_id: str
     key: tuple[Any, ...]
@@ -226,6 +230,7 @@ class IntentMeant(Wire):
     idempotency_key: str
     round_id: str
     step: str | None = None
+    sealed: str | None = None
 
 
 class Intents(Payload):

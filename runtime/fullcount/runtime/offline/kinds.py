@@ -54,7 +54,7 @@ KINDS: Final[dict[str, dict[str, Any]]] = {
         "plan_id": "text", "kind": "text", "fence": "int",
         "acts": [{
             "act_id": "text", "key": _KEY, "operation": "text", "parameters": "{any}", "idempotency_key": "text",
-            "round_id": "text", "step=": "?text",
+            "round_id": "text", "step=": "?text", "sealed=": "?text",
         }],
     },
     "outcomes": {

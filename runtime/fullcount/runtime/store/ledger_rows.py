@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -34,6 +34,21 @@ def idempotency_key(
     return hmac.new(approval_key, canonical_bytes(parts), hashlib.sha256).hexdigest()
 
 
+SEEN: Final = "expected"
+"""The part of a call's parameters that says how the object was seen right before: every field that was read."""
+
+
+def seal(approval_key: bytes, act_key: str, parameters_sha256: str) -> str:
+    """Return what binds the journal to parameters that it does not show, to be checked by who has the store."""
+    said = canonical_bytes({"parameters": parameters_sha256, "act": act_key})
+    return hmac.new(approval_key, said, hashlib.sha256).hexdigest()
+
+
+def journaled(parameters: str) -> dict[str, Any]:
+    """Return what the journal shows of stored parameters: the arguments, not what was seen of the object."""
+    return {name: part for name, part in parse_canonical(parameters).items() if name != SEEN}
+
+
 def stored_acts(session: Session, plan_id: str, keys: Sequence[str], kind: ActKind) -> dict[str, tables.Act]:
     """Return what the ledger holds for these objects, by key."""
     query = select(tables.Act).where(
@@ -60,8 +75,10 @@ def _storable(text: str) -> str:
     return cut.replace("\x00", "\\x00").encode("utf-8", "backslashreplace").decode()
 
 
-def intents_payload(plan_id: str, kind: ActKind, fence: Fence, rows: Sequence[Mapping[str, Any]]) -> Intents:
-    """Return the journal entry of new intents: every call with its arguments (R34)."""
+def intents_payload(
+    plan_id: str, kind: ActKind, fence: Fence, rows: Sequence[Mapping[str, Any]], seals: Mapping[str, str]
+) -> Intents:
+    """Return the journal entry of new intents: every call with its arguments (R34). `seals` are by object."""
     return Intents(
         plan_id=plan_id,
         kind=kind.value,
@@ -71,10 +88,11 @@ def intents_payload(plan_id: str, kind: ActKind, fence: Fence, rows: Sequence[Ma
                 act_id=row["act_id"],
                 key=tuple(parse_canonical(row["object_key"])),
                 operation=row["operation"],
-                parameters=parse_canonical(row["parameters"]),
+                parameters=journaled(row["parameters"]),
                 idempotency_key=row["idempotency_key"],
                 round_id=row["round_id"],
                 step=row["step"],
+                sealed=seals[row["object_key"]],
             )
             for row in rows
         ),
