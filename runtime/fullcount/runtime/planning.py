@@ -231,6 +231,7 @@ class Planning:
             sources=request.sources,
             clocks=None if act is None or len(act.steps) == 0 else clocks_of(self.store, workflow, proposal),
             sample=request.sample,
+            recorded=self.workspace.recorded(workflow.inventories.values()),
         )
         try:
             document = build_plan(inputs)

@@ -59,7 +59,7 @@ def test_an_apply_whose_signer_was_taken_out_acts_on_nothing(bench, signers):
 @pytest.mark.parametrize(
     ("settings", "code"),
     [
-        ('\n[signatures]\nrequired = true\n', "FC604"),
+        ("\n[signatures]\nrequired = true\n", "FC604"),
         ('\n[signatures]\nrequired = "yes"\n', "FC604"),
         ('\n[signatures]\nsigners = "x"\n', "FC603"),
         ('\n[signatures]\nallowed_signers = "nowhere"\n', "FC618"),

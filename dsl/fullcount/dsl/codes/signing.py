@@ -1,11 +1,11 @@
-"""FC618, FC781 to FC783: signatures of approvals, and who may make them."""
+"""FC618, FC781 to FC783: signatures of approvals. FC619: what may be written down of objects."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from fullcount.dsl.codes.model import Code, Form
-from fullcount.dsl.codes.terminal import APPROVE, FILES, session
+from fullcount.dsl.codes.terminal import APPROVE, FILES, PLAN, session
 
 _KEY: Final = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHGNXpUuD9WKoP5jdzKsPs/z0CvfzsLHqmzDRV8ujBiG"
 
@@ -13,6 +13,11 @@ _KEY: Final = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHGNXpUuD9WKoP5jdzKsPs/z0Cvfz
 def _files(required: str, signers: str) -> tuple[tuple[str, str], ...]:
     table = f'\n[signatures]\nallowed_signers = "allowed_signers"\nrequired = {required}\n'
     return (("fullcount.toml", FILES["fullcount.toml"] + table), ("allowed_signers", f"{signers}\n"))
+
+
+def _recorded(*fields: str) -> tuple[tuple[str, str], ...]:
+    names = ", ".join(f'"{each}"' for each in ("id", "entry_uuid", "row_version", *fields))
+    return (("fullcount.toml", f'{FILES["fullcount.toml"]}\n[record.fields]\n"directory.accounts" = [{names}]\n'),)
 
 
 _GOOD: Final = _files("false", f'ana namespaces="fullcount" {_KEY}')
@@ -31,6 +36,20 @@ CODES: tuple[Code, ...] = (
         right=session(APPROVE),
         files=_GOOD,
         wrong_files=_files("false", f'ana valid-before="20270101" {_KEY}'),
+    ),
+    Code(
+        "FC619",
+        "a field that may not be written down",
+        "`[record.fields]` in fullcount.toml lists, for a resource, the fields whose values may be in plans, reports "
+        "and exports. The workflow would write another one down all the same: it shows it, hands it to a call, orders or "
+        "groups objects by it, tries a pattern on it (near misses are named), or measures how long ago it was.\n\n"
+        "A rule may still compare such a field, by `==`, `in`, `is absent` and the like; its value then stays in the "
+        "snapshot. Leave it out of the rest, or add it to the list if it is no secret.",
+        form=Form.COMMAND,
+        wrong=session(PLAN),
+        right=session(PLAN),
+        files=_recorded("last_login", "locked"),
+        wrong_files=_recorded("locked", "owner"),
     ),
     Code(
         "FC781",

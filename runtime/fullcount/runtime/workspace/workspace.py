@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -13,6 +13,7 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from fullcount.compiler.catalog import StaticCatalog
+from fullcount.compiler.program import Inventory
 from fullcount.runtime.approve.signing import Signing
 from fullcount.runtime.connectors.base import Connector, RestsOnFiles
 from fullcount.runtime.connectors.registry import UnknownConnectorError, connector_named, is_built_in
@@ -27,6 +28,7 @@ from fullcount.runtime.workspace.notifiers import MailConfig, NotifierConfig, We
 from fullcount.runtime.workspace.people import People
 from fullcount.runtime.workspace.policy import Policy, PolicyFile
 from fullcount.runtime.workspace.premises import FILE_NAME, Premises, find, read
+from fullcount.runtime.workspace.record import Record, recorded_fields
 from fullcount.runtime.workspace.secrets import ROOT, DatabaseUrl, RootedPath
 from fullcount.runtime.workspace.signatures import Signatures, SignaturesFile
 from fullcount.runtime.workspace.validation import from_validation
@@ -69,6 +71,7 @@ class _File(BaseModel):
     freeze: list[FreezeEntry] = []
     policy: Policy = Policy()
     signatures: Signatures = Signatures()
+    record: Record = Record()
     accepted_warning: list[AcceptedEntry] = []
     ids: dict[str, str] = {}
     notify: dict[_Notifier, NotifierConfig] = {}
@@ -107,6 +110,7 @@ class Workspace(Premises):
         self._file = file
         self._sources = sources
         self._lists = lists
+        self._recorded = recorded_fields(root / FILE_NAME, file.record, self.catalog())
         self._roles: tuple[bytes, Mapping[str, tuple[str, ...]]] | None = None
 
     @classmethod
@@ -238,6 +242,11 @@ class Workspace(Premises):
     def notifiers(self) -> Mapping[str, MailConfig | WebhookConfig]:
         """Who can be told, and by which way."""
         return MappingProxyType(self._file.notify)
+
+    def recorded(self, inventories: Iterable[Inventory]) -> Mapping[str, frozenset[str]]:
+        """Return the fields that may be written down, by the name of the inventory; one without a list is left out."""
+        listed = {each.name: self._recorded.get((each.source, each.resource)) for each in inventories}
+        return {name: fields for name, fields in listed.items() if fields is not None}
 
     def exemptions(self, list_name: str) -> tuple[Exemption, ...]:
         """Read a list in a file anew. Raises `WorkspaceError` FC609: one that can't be read is never an empty one."""
