@@ -91,6 +91,11 @@ def test_it_decides_and_is_in_nothing_that_is_shown_or_handed_out(bench, tmp_pat
     run("export", plan, "--to", tmp_path / "bundle")
     assert run("undo", plan, "--json").exit == 0
     run("runs", "--json")
+    for verb in ("why", "why-not"):
+        ended = run(verb, plan, "a02")
+        assert (ended.exit, "FC619" in ended.said) == (1, True)
+    assert run("eval", FILE, "--on", plan, "--all").exit == 0
+    assert run("diff", FILE, FILE, "--on", plan, "--all", "--json").exit == 0
     assert bench.locked() == set()
     files = [path for path in tmp_path.rglob("*") if path.is_file() and bench.root not in path.parents]
     assert len(files) > 10

@@ -41,8 +41,9 @@ CODES: tuple[Code, ...] = (
         "FC619",
         "a field that may not be written down",
         "`[record.fields]` in fullcount.toml lists, for a resource, the fields whose values may be in plans, reports "
-        "and exports. The workflow would write another one down all the same: it shows it, hands it to a call, orders or "
-        "groups objects by it, tries a pattern on it (near misses are named), or measures how long ago it was.\n\n"
+        "and exports. The workflow would write another one down all the same: it shows it, hands it to a call, orders "
+        "or groups objects by it, tries a pattern on it (near misses are named), or measures how long ago it was; or "
+        "an explanation of its rule would show it.\n\n"
         "A rule may still compare such a field, by `==`, `in`, `is absent` and the like; its value then stays in the "
         "snapshot. Leave it out of the rest, or add it to the list if it is no secret.",
         form=Form.COMMAND,

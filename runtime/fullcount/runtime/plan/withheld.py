@@ -33,6 +33,24 @@ def check_withheld(
             _refuse("says how long ago it was", inventory, measured - recorded.get(inventory, frozenset(measured)))
 
 
+def check_explained(workflow: program.Workflow, proposal: program.Proposal, recorded: Recorded) -> None:
+    """Raise `PlanError` FC619 when an explanation of what a rule decides would show a value that may not be shown."""
+    scopes = (each.scope for each in workflow.inventories.values() if each.scope is not None)
+    ranking: tuple[program.Keep | program.Pick, ...] = (*proposal.keeps, *proposal.picks)
+    ranks = (each for rank in ranking for each in (rank.per, rank.by) if each is not None)
+    conditions = (proposal.where, *proposal.exemptions, *(each.condition for each in proposal.protections))
+    for expr in (*conditions, *scopes, *ranks):
+        for inventory, names in fields_read(expr).items():
+            withheld = names - recorded.get(inventory, names)
+            for name in sorted(withheld):
+                raise PlanError(
+                    "FC619",
+                    f"the rule reads `{inventory}.{name}`, which may not be written down in this workspace, and an "
+                    "explanation would show its values",
+                    help="what was decided stands in the plan: `fullcount show PLAN --all`",
+                )
+
+
 def _written(
     workflow: program.Workflow, proposal: program.Proposal, act: program.Act | None
 ) -> Iterator[tuple[str, ir.Expr]]:
