@@ -6,6 +6,7 @@ The store is not judged here beyond its sums: that the record was not changed is
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -14,6 +15,7 @@ from typing import Any
 
 from sqlalchemy import Row, and_, case, func, select
 from sqlalchemy import text as sql
+from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import Session
 
 from fullcount.dsl.codes import CODES
@@ -98,11 +100,13 @@ def _invalid(run: RunRow, plan: PlanFacts | None, counts: Mapping[str, int], pla
 
 def _counts(session: Session, plan_id: str, kind: str, candidates: int, *, applied: bool) -> dict[str, int]:
     query = (
-        select(func.coalesce(tables.Act.outcome, "unknown"), func.count())
+        select(tables.Act.outcome, func.count())
         .where(tables.Act.plan_id == plan_id, tables.Act.kind == kind)
-        .group_by(func.coalesce(tables.Act.outcome, "unknown"))
+        .group_by(tables.Act.outcome)
     )
-    found = dict(session.execute(query).all())
+    found = Counter[str]()
+    for outcome, number in session.execute(query):
+        found["unknown" if outcome is None else outcome] += number  # meant, and nothing is known of it
     if kind == "undo":
         done = select(func.count()).where(
             tables.Act.plan_id == plan_id, tables.Act.kind == "act", tables.Act.outcome == "done"
@@ -307,18 +311,21 @@ def _plan_facts(session: Session, plan: tables.Plan, now: int) -> PlanFacts:
 
 
 def _parts(session: Session, plan_id: str) -> dict[str, Any]:
-    """Return the small parts of a plan's document; its rows stay in the database."""
-    if session.get_bind().dialect.name == "postgresql":
-        columns = ", ".join(f"(document::jsonb -> '{part}')::text" for part in _PARTS)
+    """Return the small parts of a plan's document; its rows stay in the database. Nothing where it is no JSON."""
+    postgresql = session.get_bind().dialect.name == "postgresql"
+    if postgresql:
+        columns = ", ".join(f"(document::json -> '{part}')::text" for part in _PARTS)
     else:
-        columns = ", ".join(f"json_extract(document, '$.{part}') AS {part}" for part in _PARTS)
-        good = session.scalar(sql("SELECT json_valid(document) FROM plans WHERE plan_id = :id"), {"id": plan_id})
-        if not good:
-            return {}
-    row = session.execute(sql(f"SELECT {columns} FROM plans WHERE plan_id = :id"), {"id": plan_id}).one()  # noqa: S608
-    found: dict[str, Any] = {}
-    for part, value in zip(_PARTS, row, strict=True):
-        # what is text in the document comes out of SQLite as it is, and of PostgreSQL as JSON
-        as_it_is = part in {"describe", "owner"} and session.get_bind().dialect.name != "postgresql"
-        found[part] = json.loads(value) if isinstance(value, str) and not as_it_is else value
-    return found
+        columns = ", ".join(f"json_extract(document, '$.{part}')" for part in _PARTS)
+    whole = sql(f"SELECT {columns} FROM plans WHERE plan_id = :id")  # noqa: S608 - of nothing but our own words
+    try:
+        with session.begin_nested():  # a document that is no JSON must not end the reading of the rest
+            row = session.execute(whole, {"id": plan_id}).one()
+    except DatabaseError:
+        return {}
+    # what is text in the document comes out of SQLite as it is, and of PostgreSQL as JSON
+    as_it_is = frozenset[str]() if postgresql else {"describe", "owner"}
+    return {
+        part: json.loads(value) if isinstance(value, str) and part not in as_it_is else value
+        for part, value in zip(_PARTS, row, strict=True)
+    }
