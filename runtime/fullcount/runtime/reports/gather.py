@@ -38,6 +38,8 @@ from fullcount.runtime.store.instants import from_micros, to_micros
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import RunRow
 
+_OPEN = "FC770"
+"""What is said of an act that was meant and has no outcome."""
 _PARTS = ("sums", "caps", "describe", "owner", "act", "target")
 
 
@@ -140,6 +142,8 @@ def _objects(session: Session, plan: tables.Plan | None, kind: str, *, applied: 
 
 def _object(row: Row[Any]) -> ObjectLine:
     key, outcome, reason, detail, step, operation, meant_at, ended_at, run_id = tuple(row)
+    if outcome == "unknown" and reason is None:
+        reason = _OPEN
     return ObjectLine(
         key=tuple(parse_canonical(key)),
         outcome=outcome,
