@@ -53,6 +53,10 @@ class HttpActor:
 
     async def perform(self, call: ActCall) -> ActResult:
         """See `SourceActor.perform`."""
+        return await self.write(call)
+
+    async def write(self, call: ActCall) -> ActResult:
+        """Do the one write of a call: of this source, or of the part of one that this configuration is."""
         settings = self._config.resources[call.resource.name]
         operation = settings.operations.get(call.operation)
         if operation is None:
