@@ -32,6 +32,10 @@ class Effect(StrEnum):
     CREATE = "create"
 
 
+LEAST_KEY_LIFE = 24 * 3_600 * 10**6
+"""How long a target must know a key again, at least, for a run to rest on it, in microseconds (R31)."""
+
+
 class Idempotency(StrEnum):
     """What makes a repeated call harmless."""
 
@@ -83,6 +87,10 @@ class Operation:
     """Whether the connector can store the whole object right before this operation."""
     restores: bool = False
     """Whether it brings back an object whole, from a backup: only an undo calls it, with nothing but the key."""
+    escalates: bool = False
+    """Whether doing it again does more than doing it once: a second delete that destroys. It is never repeated."""
+    key_life: int | None = None
+    """How long the target knows an idempotency key again, in microseconds; None: nobody says so."""
 
 
 @dataclass(frozen=True, slots=True)

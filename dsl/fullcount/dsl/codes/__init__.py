@@ -31,6 +31,7 @@ from fullcount.dsl.codes import (
     picks,
     runtime,
     shared,
+    signing,
     steps,
     suppressions,
     syntax,
@@ -72,6 +73,7 @@ CODES: dict[str, Code] = {
         understanding,
         workspace_use,
         runtime,
+        signing,
         internal,
     )
     for code in room.CODES

@@ -200,7 +200,7 @@ class _Applying:
     async def _resolve(self, items: Mapping[tuple[Any, ...], Item]) -> tuple[Item, ...]:
         plan_id = self.context.plan.document.plan_id
         resolved = await resolve(
-            self.context.store.open_intents(plan_id), items, self._calls, self.actors, self.context.backups
+            self.context.store.open_intents(plan_id), items, self._calls, self.actors, self.context
         )
         for at in range(0, len(resolved.outcomes), GROUP_LIMIT):
             part = resolved.outcomes[at : at + GROUP_LIMIT]
@@ -233,7 +233,7 @@ class _Applying:
             acts=sum(1 for e in ledger if e.intent_at is not None and e.object_key not in resuming),
             backing_up=self._backing_up(),
         )
-        pacer = Pacer(self.act.rate, context.monotonic, context.sleep)
+        pacer = Pacer(self.act.rate, context.monotonic, context.sleep, lambda: context.stop.reason is not None)
         counts = counted(row_outcomes(rows, [e for e in ledger if e.object_key not in resuming], {}))
         tell = Teller(context, len(rows), counts)
         stopped: Finding | None = None

@@ -18,6 +18,7 @@ from fullcount.compiler.catalog import Resource
 from fullcount.compiler.program import Protection, Workflow
 from fullcount.runtime.act.moved import Moved
 from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.approve.signing import UNSIGNED, Signing
 from fullcount.runtime.backups.files import BackupFiles
 from fullcount.runtime.connectors.base import Outcome, SourceActor, SourceReader
 from fullcount.runtime.evidence.refusal import Finding
@@ -78,6 +79,10 @@ def _nobody_more() -> int:
     return 1
 
 
+def _nothing_signed() -> Signing:
+    return UNSIGNED
+
+
 @dataclass(frozen=True, slots=True)
 class ApplyContext:
     """Everything that applying or undoing one plan needs.
@@ -88,7 +93,8 @@ class ApplyContext:
     be done; each raises when it can't. `exemption_tables` are the lists that stand in a source, read by a question.
     `backups` is where objects are stored before they are acted on. `only`: the objects that an undo is about; None: all
     that the plan did. `stop` asks the run to stop. `automatic_approval` reads how many objects a plan may have that its
-    workflow's own rule approved, `irreversible_approvals` how many people must have approved what can't be taken back.
+    workflow's own rule approved, `irreversible_approvals` how many people must have approved what can't be taken back,
+    `signing` what the workspace asks for of signatures.
     """
 
     store: Store
@@ -113,6 +119,7 @@ class ApplyContext:
     lease_time: timedelta = LEASE_TIME
     slot_id: str | None = None
     automatic_approval: Callable[[], int] = _nothing_automatic
+    signing: Callable[[], Signing] = _nothing_signed
     exemption_tables: Mapping[str, Callable[[], Awaitable[Sequence[Exemption]]]] = field(default_factory=dict)
     irreversible_approvals: Callable[[], int] = _nobody_more
     only: frozenset[tuple[Any, ...]] | None = None

@@ -40,6 +40,7 @@ def verify(anchor: str | None, snapshots: bool, backups: bool, export: Path | No
             here.engine.snapshots if snapshots else None,
             backups=here.engine.backups if backups else None,
             anchor=noted,
+            signers=here.workspace.signing().signers,
         )
         if export is not None:
             try:

@@ -66,6 +66,10 @@ class DeclaredOperation(_Declared):
     """What else goes with an object that it deletes; what nobody says is not known, and nothing is deleted then."""
     backup: bool = False
     restores: bool = False
+    escalates: bool = False
+    """Whether doing it again does more than doing it once, as a second delete that destroys. It is never repeated."""
+    key_life: Annotated[float, Field(gt=0)] | None = None
+    """How long the target knows an idempotency key again, in seconds. Without it no call is repeated on its key."""
 
 
 class DeclaredResource(_Declared):
@@ -196,6 +200,8 @@ def _operation(name: str, declared: DeclaredOperation) -> Operation:
         closure=declared.closure,
         backup=declared.backup,
         restores=declared.restores,
+        escalates=declared.escalates,
+        key_life=None if declared.key_life is None else int(declared.key_life * 1_000_000),
     )
 
 

@@ -151,15 +151,19 @@ class HttpOperation(_Setting):
     """It brings back what it undoes from a backup: the object as it was read is the body that is sent."""
     set_by_source: list[str] = []
     """Members of a stored object that the API itself sets: they are neither sent back nor compared."""
+    escalates: bool = False
+    """Whether doing it again does more than doing it once, as a second delete that destroys. It is never repeated."""
+    key_life: Annotated[float, Field(gt=0)] | None = None
+    """How long the target knows an idempotency key again, in seconds. Without it no call is repeated on its key."""
 
     @property
     def idempotency(self) -> Idempotency:
         """What makes a repeated call harmless."""
         if self.precondition in {"if_match", "in_request"}:
             return Idempotency.PRECONDITION
-        if self.key_header is not None:
-            return Idempotency.KEY
-        return Idempotency.NATURAL if self.method in {"PUT", "DELETE"} else Idempotency.NONE
+        if self.method in {"PUT", "DELETE"}:
+            return Idempotency.NATURAL
+        return Idempotency.NONE if self.key_header is None else Idempotency.KEY
 
 
 class HttpCount(_Setting):
@@ -310,6 +314,14 @@ def places_of(template: Any) -> list[str]:
     return []
 
 
+class HttpTenant(_Setting):
+    """Where the API says whose credential it is: the account, the organisation, the tenant."""
+
+    path: _Path
+    at: str
+    """The place in the reply: `login`, `account/id`."""
+
+
 class HttpConfig(_Setting):
     """One API, with a credential for reading and, where there is one, another for acting."""
 
@@ -323,6 +335,8 @@ class HttpConfig(_Setting):
     auth: Auth | None = None
     act_auth: Auth | None = None
     """Who writes; by default the same as `auth`."""
+    tenant: HttpTenant | None = None
+    """Asked with the credential for reading and with that for acting: a plan is for one tenant."""
     headers: dict[Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]+$")], str] = {}
     ca_file: RootedPath | None = None
     proxy: _Address | None = None
@@ -358,6 +372,9 @@ class HttpConfig(_Setting):
             msg = f"`headers.{min(reserved)}` would be a secret in this file"
             raise SettingError(msg, help="use `auth`")
         check_partitions(self, dialect)
+        if self.tenant is not None and any(len(partitions_of(self, name)) > 0 for name in self.resources):
+            msg = "a source that is split has no one `tenant`: each of its parts may be of another"
+            raise SettingError(msg, help="remove `tenant`, or make each tenant a source of its own")
         for name, resource in self.resources.items():
             resource.check_read(partitions_of(self, name))
         return self

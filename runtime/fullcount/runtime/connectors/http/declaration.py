@@ -118,4 +118,6 @@ def _operation(name: str, resource: HttpResource, settings: HttpOperation) -> Op
         closure=Closure.UNKNOWN if settings.closure is None else settings.closure,
         backup=any(other.restores for other in others),
         restores=settings.restores,
+        escalates=settings.escalates,
+        key_life=None if settings.key_life is None else int(settings.key_life * 1_000_000),
     )

@@ -10,9 +10,12 @@ from typing import Self
 import httpx
 
 from fullcount.runtime.connectors.base import SourceError
+from fullcount.runtime.connectors.http import paths
 from fullcount.runtime.connectors.http.auth import authorization
 from fullcount.runtime.connectors.http.client import Authorization, HttpClient
 from fullcount.runtime.connectors.http.config import Auth, HttpConfig
+from fullcount.runtime.connectors.http.exchange import Request
+from fullcount.runtime.connectors.http.lanes import Lanes
 from fullcount.runtime.connectors.http.pace import Pace
 from fullcount.runtime.connectors.http.partitions import is_split, partitions_of
 from fullcount.runtime.connectors.http.speaking import fingerprint, spoken
@@ -60,6 +63,8 @@ def _pool(config: HttpConfig) -> httpx.AsyncClient:
     except (OSError, ssl.SSLError) as error:
         detail = f"the certificates in `{config.ca_file}` can't be read: {error}"
         raise SourceError(Incompleteness(code=Reason.SOURCE_UNAVAILABLE, detail=detail)) from None
+    if config.proxy is None:
+        return httpx.AsyncClient(transport=Lanes(context), timeout=config.timeout, trust_env=False)
     return httpx.AsyncClient(verify=context, proxy=config.proxy, timeout=config.timeout, trust_env=False)
 
 
@@ -75,6 +80,21 @@ def identity(config: HttpConfig, auth: Auth | None) -> Mapping[str, str]:
         split_by = {name: partitions_of(config, name) for name in config.resources}
         facts["target_split_by"] = "; ".join(f"{name}: {', '.join(by)}" for name, by in split_by.items() if by)
     return facts
+
+
+async def asked_identity(config: HttpConfig, auth: Auth | None, client: HttpClient) -> Mapping[str, str]:
+    """Return who asks, and where, with the tenant that the API says the credential is of. Raises `SourceError`."""
+    facts = identity(config, auth)
+    if config.tenant is None:
+        return facts
+    reply = await client.send(Request.to(config.tenant.path))
+    told = reply.status == 200 and reply.failed is None and reply.fault is None
+    tenant = paths.first(reply.body, config.tenant.at) if told else None
+    if isinstance(tenant, bool) or not isinstance(tenant, (str, int)) or tenant == "":
+        said = f"no answer: {reply.failed}" if reply.failed is not None else f"status {reply.status}"
+        detail = f"`{config.tenant.path}` does not say whose credential it is at `{config.tenant.at}` ({said})"
+        raise SourceError(Incompleteness(code=Reason.AUTH_FAILED, detail=detail))
+    return {**facts, "target_tenant": str(tenant)}
 
 
 def _who(auth: Auth | None) -> str:

@@ -15,7 +15,7 @@ from fullcount.runtime.connectors.http.conditions import number_of
 from fullcount.runtime.connectors.http.config import HttpConfig, HttpResource
 from fullcount.runtime.connectors.http.exchange import Exchange, Request
 from fullcount.runtime.connectors.http.objects import detail_of, limits_of, places_for, read_object
-from fullcount.runtime.connectors.http.opening import identity, open_client
+from fullcount.runtime.connectors.http.opening import asked_identity, open_client
 from fullcount.runtime.connectors.http.page import read_page
 from fullcount.runtime.connectors.http.scan import Listing, open_scan, operation_for
 from fullcount.runtime.connectors.http.speaking import requests_of, spoken
@@ -41,7 +41,7 @@ class HttpReader:
 
     async def identity(self) -> Mapping[str, str]:
         """See `SourceReader.identity`."""
-        return identity(self._config, self._config.auth)
+        return await asked_identity(self._config, self._config.auth, self._client)
 
     @asynccontextmanager
     async def scan(self, question: Question) -> AsyncIterator[Scan]:
