@@ -1,4 +1,4 @@
-"""Which workflows stand in the workspace's `workflows` folder, compiled anew each time. Those with a schedule are served.
+"""Which workflows stand in the `workflows` folder, compiled anew each time. Those with a schedule are served.
 
 A file that can't be read or does not compile is served no more until it does, and that is said each time it changes:
 an old version of a rule, or of what it imports, is never run in place of the one that stands there. Two workflows of
