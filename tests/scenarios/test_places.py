@@ -61,6 +61,15 @@ def test_h01_what_belongs_to_no_region_needs_the_evidence_of_all(fleet):
     assert (ended.exit, "not region=ap" in ended.words) == (Exit.REFUSED_BY_EVIDENCE, True)
 
 
+@pytest.mark.requirement("H01")
+def test_h01_a_list_of_regions_by_hand_is_warned_of_where_what_it_lacks_decides(fleet):
+    """The region that is not on the list is the one that uses it."""
+    write(fleet, within='["eu", "us"]')
+    assert "FC335" in fleet.run("check", FILE).said
+    write(fleet)
+    assert "FC335" not in fleet.run("check", FILE).said
+
+
 @pytest.mark.requirement("H02")
 async def test_h02_the_plan_keeps_who_it_is_for_and_the_act_compares(tmp_path):
     """Profile and region came from the environment, and were not those that were meant."""
