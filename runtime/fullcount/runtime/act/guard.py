@@ -73,7 +73,8 @@ class GuardInputs:
     `acts` counts the acts already made or in flight under this plan, without the one asked about. `exemption` says why
     this object is exempted by now, if it is, and `protection` why it is protected. `fence` is the token this run holds,
     `fence_current` the one that the store would accept. `windows`: when acting is allowed, any time without one.
-    `automatic_allowed`: how many objects a plan may have now that its workflow's own rule approved.
+    `automatic_allowed`: how many objects a plan may have now that its workflow's own rule approved. `paused` says why
+    the workflow is paused, if it is.
     """
 
     purpose: Purpose
@@ -99,6 +100,7 @@ class GuardInputs:
     fence: int
     fence_current: int | None
     automatic_allowed: int = 0
+    paused: str | None = None
 
 
 def target_facts(identity: Mapping[str, str]) -> dict[str, str]:
@@ -113,6 +115,16 @@ def _halted(given: GuardInputs) -> Finding | None:
         code="FC722",
         message=f"acting is halted: {given.halted or 'no reason was given'}",
         ways_on=("when its cause is gone   fullcount halt --release",),
+    )
+
+
+def _paused(given: GuardInputs) -> Finding | None:
+    if given.purpose is Purpose.UNDO or given.paused is None:
+        return None
+    return Finding(
+        code=PAUSED,
+        message=f"the workflow is paused: {given.paused or 'no reason was given'}",
+        ways_on=("when its cause is gone   fullcount pause WORKFLOW --release", "then apply the same plan again"),
     )
 
 
@@ -344,6 +356,7 @@ def _protection(given: GuardInputs) -> Finding | None:
 
 CHECKS: tuple[Callable[[GuardInputs], Finding | None], ...] = (
     _halted,
+    _paused,
     _fence,
     _superseded,
     _used,
@@ -363,11 +376,14 @@ CHECKS: tuple[Callable[[GuardInputs], Finding | None], ...] = (
 OBJECT_CODES: frozenset[str] = frozenset({"FC760", "FC778"})
 """Findings about this one object; every other one forbids all further acts of the run."""
 
+PAUSED = "FC785"
+"""The finding that the workflow is paused by a person, who alone can say when it goes on."""
+
 CANARY_FULL = "FC776"
 """The finding that no further object is acted on until the first ones were waited for and looked at."""
 
-PAUSES: frozenset[str] = frozenset({"FC774", "FC775", CANARY_FULL})
-"""Findings that only time is needed for: the run is paused, and the same plan can be gone on with."""
+PAUSES: frozenset[str] = frozenset({"FC774", "FC775", CANARY_FULL, PAUSED})
+"""Findings that forbid nothing for good: the run is paused, and the same plan can be gone on with."""
 
 _GROUNDS: dict[str, Ground] = {
     "FC710": Ground.STALE,

@@ -13,9 +13,6 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import select
-from sqlalchemy.orm import defer
-
 from fullcount.compiler.claims import Fresh
 from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.program import Approval, Proposal
@@ -23,7 +20,7 @@ from fullcount.compiler.values import Row
 from fullcount.runtime.act.actors import facts_of
 from fullcount.runtime.act.context import ApplyContext
 from fullcount.runtime.act.exempted import exempted
-from fullcount.runtime.act.guard import PAUSES, ApprovalFacts, CanaryFacts, EvidenceAge, GuardInputs, Purpose
+from fullcount.runtime.act.guard import PAUSED, PAUSES, ApprovalFacts, CanaryFacts, EvidenceAge, GuardInputs, Purpose
 from fullcount.runtime.act.letting_go import lets_go
 from fullcount.runtime.act.opening import opening
 from fullcount.runtime.act.protected import Protecting
@@ -31,10 +28,9 @@ from fullcount.runtime.approve.electorate import resolve
 from fullcount.runtime.approve.identity import Person
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.plan.document import PlanDocument
-from fullcount.runtime.store import canaries, controls, leases, tables
+from fullcount.runtime.store import canaries, controls, leases, plans
 from fullcount.runtime.store.errors import ApprovalRefused, FenceLost
 from fullcount.runtime.store.instants import from_micros, to_micros
-from fullcount.runtime.store.plans import makers, state_of
 from fullcount.runtime.store.rounds import current_round, votes
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import CanaryRow, Fence
@@ -55,6 +51,7 @@ class Standing:
     approval: ApprovalFacts | None
     agreed: tuple[Person, ...]
     halted: str | None
+    paused: str | None
     fence_current: int | None
     canary: CanaryRow | None
 
@@ -63,9 +60,7 @@ def standing(store: Store, plan_id: str, fence: Fence) -> Standing:
     """Read it. `fence_current` is the fence's own token only while the lease is in force, by the store's time."""
     now = to_micros(store.now())
     with store.reading() as session:
-        plan = session.scalars(
-            select(tables.Plan).options(defer(tables.Plan.document)).where(tables.Plan.plan_id == plan_id)
-        ).one()
+        plan = plans.get(session, plan_id)
         round_ = current_round(session, plan)
         approval: ApprovalFacts | None = None
         agreed: tuple[Person, ...] = ()
@@ -80,10 +75,11 @@ def standing(store: Store, plan_id: str, fence: Fence) -> Standing:
         except FenceLost:
             current = None
         return Standing(
-            state=str(state_of(session, plan, now)),
+            state=str(plans.state_of(session, plan, now)),
             approval=approval,
             agreed=agreed,
             halted=controls.halted(session),
+            paused=controls.paused(session, plan.workflow),
             fence_current=current,
             canary=canaries.find(session, plan_id),
         )
@@ -96,7 +92,7 @@ def broken(
     if approval is None:
         return "the workflow does not say who must approve"
     try:
-        return resolve(approval.quorums, roles, makers(document)).no_longer(agreed)
+        return resolve(approval.quorums, roles, plans.makers(document)).no_longer(agreed)
     except ApprovalRefused as error:
         return error.message
 
@@ -229,7 +225,7 @@ class Watch:
 
     def resumes_at(self, finding: Finding) -> datetime | None:
         """Return when a run that a finding stopped can be gone on with; None if that takes more than time."""
-        if finding.code not in PAUSES:
+        if finding.code not in PAUSES or finding.code == PAUSED:
             return None
         canary, at = self._standing.canary, self._context.clock()
         if finding.code == "FC776" and canary is not None:
@@ -265,6 +261,7 @@ class Watch:
             plan_state=self._standing.state,
             approval=self._approval,
             halted=self._standing.halted,
+            paused=self._standing.paused,
             versions_planned=self._planned_versions,
             versions_running=self._running_versions,
             target_planned=self._target,

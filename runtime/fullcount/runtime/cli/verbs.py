@@ -40,6 +40,7 @@ VERBS: Final[dict[str, Verb]] = {
     "audit-openapi": Verb("audit_openapi", "audit_openapi", "Say which lists of an API can be proven whole"),
     "serve": Verb("serve", "serve", "Run scheduled workflows when they are due"),
     "halt": Verb("halt", "halt", "Stop all acting at once, or allow it again"),
+    "pause": Verb("pause", "pause", "Pause one workflow, or let it go on"),
     "lsp": Verb("lsp", "lsp", "Answer an editor on standard input and output"),
     "explain": Verb("explain", "explain", "Explain a code"),
 }

@@ -5,6 +5,7 @@ The state that the replay builds: for each table the columns of each row, with t
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -16,7 +17,12 @@ from fullcount.runtime.journal.report import About, Problem
 Key = tuple[Any, ...]
 
 HALT: Final = ("halt",)
-"""The key of the one control there is."""
+"""The key of the control that holds for everything."""
+
+
+def pause_control(workflow: str) -> str:
+    """Return the name of the control that pauses one workflow: short, however long the workflow's name is."""
+    return f"pause/{hashlib.sha256(workflow.encode()).hexdigest()[:26]}"
 
 
 @dataclass(slots=True)

@@ -409,6 +409,23 @@ class HaltLifted(Payload):
     by: Who
 
 
+class PauseSet(Payload):
+    """Nothing further is acted on for one workflow."""
+
+    KIND = "paused"
+    workflow: str
+    reason: str
+    by: Who
+
+
+class PauseLifted(Payload):
+    """The workflow may act again."""
+
+    KIND = "pause_lifted"
+    workflow: str
+    by: Who
+
+
 PAYLOADS: Final[dict[str, type[Payload]]] = {
     payload.KIND: payload
     for payload in (
@@ -439,6 +456,8 @@ PAYLOADS: Final[dict[str, type[Payload]]] = {
         SlotFinished,
         HaltSet,
         HaltLifted,
+        PauseSet,
+        PauseLifted,
     )
 }
 """Every kind of entry."""

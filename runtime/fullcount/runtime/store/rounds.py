@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
-from sqlalchemy import ColumnElement, exists, insert, or_, select, update
+from sqlalchemy import ColumnElement, bindparam, exists, insert, or_, select, update
 from sqlalchemy.orm import Session
 
 from fullcount.runtime.approve.identity import Person
@@ -59,19 +59,33 @@ class Voters(Protocol):
         ...
 
 
+_CURRENT: Final = (
+    select(tables.ApprovalRound)
+    .where(
+        tables.ApprovalRound.workflow == bindparam("of"),
+        tables.ApprovalRound.proposal == bindparam("which"),
+        tables.ApprovalRound.digest == bindparam("sum"),
+        tables.ApprovalRound.state.in_((OPEN, COMPLETE)),
+        or_(tables.ApprovalRound.used_by.is_(None), tables.ApprovalRound.used_by == bindparam("plan")),
+    )
+    .order_by(tables.ApprovalRound.position.desc())
+    .limit(1)
+)
+_VOTES: Final = (
+    select(tables.ApprovalVote)
+    .where(tables.ApprovalVote.round_id == bindparam("round"))
+    .order_by(tables.ApprovalVote.at, tables.ApprovalVote.uid)
+)
+
+
 def current_round(session: Session, plan: tables.Plan) -> tables.ApprovalRound | None:
     """Return the newest round that still speaks for this plan, expired or not."""
-    return session.scalar(
-        select(tables.ApprovalRound)
-        .where(
-            *_of(plan),
-            tables.ApprovalRound.state.in_((OPEN, COMPLETE)),
-            or_(tables.ApprovalRound.used_by.is_(None), tables.ApprovalRound.used_by == plan.plan_id),
-        )
-        .order_by(tables.ApprovalRound.position.desc())
-        .limit(1)
-        .execution_options(populate_existing=True)
+    found: tables.ApprovalRound | None = session.scalar(
+        _CURRENT,
+        {"of": plan.workflow, "which": plan.proposal, "sum": plan.digest, "plan": plan.plan_id},
+        execution_options={"populate_existing": True},
     )
+    return found
 
 
 def vote(tx: Transaction, plan: tables.Plan, person: Person, lifetime: int, voters: Voters) -> None:
@@ -256,8 +270,7 @@ def use_up(tx: Transaction, round_id: str, plan_id: str) -> None:
 
 def votes(session: Session, round_id: str) -> tuple[tables.ApprovalVote, ...]:
     """Return the votes of a round in the order they were given."""
-    query = select(tables.ApprovalVote).where(tables.ApprovalVote.round_id == round_id)
-    return tuple(session.scalars(query.order_by(tables.ApprovalVote.at, tables.ApprovalVote.uid)))
+    return tuple(session.scalars(_VOTES, {"round": round_id}))
 
 
 def view(session: Session, plan: tables.Plan, now: int) -> Round:

@@ -164,8 +164,10 @@ class Store:
 
     def now(self) -> datetime:
         """Return the store's time, by which leases and approvals run out."""
-        with self.reading() as session:
-            return from_micros(self._now(session))
+        if self._clock is None and self._is_postgresql:
+            with self.reading() as session:
+                return from_micros(self._now(session))
+        return from_micros(system_micros() if self._clock is None else to_micros(self._clock()))
 
     def head(self) -> Head:
         """Return the journal's last entry: note it elsewhere, and nobody can rewrite what came before."""
@@ -421,7 +423,8 @@ class Store:
         key = canonical_text(list(object_key))
         with self.reading() as session:
             plan = plans.get(session, plan_id)
-            return steps.in_the_way(session, plan, [key], kind, self._now(session)).get(key)
+            rows = steps.objects(session, plan.plan_id, [key]).values()
+            return steps.in_the_way(session, plan, rows, kind, self._now(session)).get(key)
 
     def paused(self, plan_id: str | None = None) -> tuple[Paused, ...]:
         """Return the plans that stand and whose latest apply is only paused, or the one that is named, newest first."""
@@ -529,6 +532,21 @@ class Store:
         """Return why acting is halted; None when it is not."""
         with self.reading() as session:
             return controls.halted(session)
+
+    def pause(self, workflow: str, reason: str, by: Person) -> None:
+        """Let nothing further be acted on for a workflow until `unpause`. Taking back stays possible."""
+        with self.writing() as tx:
+            controls.pause(tx, workflow, reason, by)
+
+    def unpause(self, workflow: str, by: Person) -> None:
+        """Allow a workflow to act again."""
+        with self.writing() as tx:
+            controls.unpause(tx, workflow, by)
+
+    def paused_because(self, workflow: str) -> str | None:
+        """Return why a workflow is paused; None when it is not."""
+        with self.reading() as session:
+            return controls.paused(session, workflow)
 
 
 @contextmanager

@@ -368,7 +368,7 @@ class Slot(Base):
 
 
 class Control(Base):
-    """Switches that hold for everything. The row `halt` exists exactly while acting is halted."""
+    """Switches. The row `halt` exists exactly while acting is halted, and one `pause/…` for each paused workflow."""
 
     __tablename__ = "controls"
 
