@@ -7,6 +7,7 @@ from fullcount.dsl.codes import CODES
 WITHOUT = {
     "a package is missing on this machine": {"FC611", "FC678"},
     "another version of the program or of a connector is needed for it": {"FC731", "FC735", "FC756", "FC757"},
+    "a program of the host makes what is wrong": {"FC782"},
     "two processes have to meet, or a signal has to come": {"FC720", "FC721", "FC765"},
     "the target fails, or a long act stands at another step": {"FC764", "FC770", "FC780", "FC786", "FC787"},
     "the source itself answers worse than it declares": {"FC745", "FC748"},

@@ -71,6 +71,10 @@ REFUSED = {
         replace(ALLOWED, approval=replace(ALLOWED.approval, broken="ana (uid:1) is no longer among those who may")),
         "FC779",
     ),
+    "a signature that it rests on holds no more": (
+        replace(ALLOWED, approval=replace(ALLOWED.approval, unsigned="the key SHA256:x is not among the allowed")),
+        "FC782",
+    ),
     "a rule approved more than the workspace allows now": (
         replace(ALLOWED, approval=replace(ALLOWED.approval, automatic_of=4), automatic_allowed=3),
         "FC719",

@@ -39,13 +39,14 @@ class ApprovalFacts:
     """A complete approval: which digest it is of, until when it holds, and why it no longer does by today's roles.
 
     `automatic_of`: it was given by the workflow's own rule over so many objects; None: by people. `broken` is None
-    while everybody whose yes was counted may still give it.
+    while everybody whose yes was counted may still give it; `unsigned` while no signature that it rests on is missing.
     """
 
     digest: str
     expires_at: datetime
     automatic_of: int | None = None
     broken: str | None = None
+    unsigned: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,6 +217,12 @@ def _approval(given: GuardInputs) -> Finding | None:
             message="nobody was asked about this plan, and the workspace no longer approves so many objects "
             f"automatically: {by_rule}, and {given.automatic_allowed} are allowed",
             ways_on=("have exactly this plan approved by people",),
+        )
+    if given.approval.unsigned is not None:
+        return Finding(
+            code="FC782",
+            message=f"the approval no longer holds: {given.approval.unsigned}",
+            ways_on=(APPROVE_ANEW,),
         )
     if given.approval.broken is not None:
         return Finding(

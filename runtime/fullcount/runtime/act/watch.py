@@ -25,15 +25,15 @@ from fullcount.runtime.act.letting_go import lets_go
 from fullcount.runtime.act.opening import opening
 from fullcount.runtime.act.protected import Protecting
 from fullcount.runtime.approve.electorate import resolve
-from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.approve.signing import UNSIGNED, Signing
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.plan.document import PlanDocument
 from fullcount.runtime.store import canaries, controls, leases, plans
 from fullcount.runtime.store.errors import ApprovalRefused, FenceLost
 from fullcount.runtime.store.instants import from_micros, to_micros
-from fullcount.runtime.store.rounds import current_round, votes
+from fullcount.runtime.store.rounds import current_round, given_votes
 from fullcount.runtime.store.store import Store
-from fullcount.runtime.store.views import CanaryRow, Fence
+from fullcount.runtime.store.views import CanaryRow, Fence, Vote
 from fullcount.runtime.workspace.exemptions import Exemption
 from fullcount.runtime.workspace.freezes import Freeze
 
@@ -45,11 +45,11 @@ LOOK_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a plan stands in the store, at one instant. `agreed` are those whose yes counts at this instant."""
+    """Where a plan stands in the store, at one instant. `agreed` are the votes that have not run out."""
 
     state: str
     approval: ApprovalFacts | None
-    agreed: tuple[Person, ...]
+    agreed: tuple[Vote, ...]
     halted: str | None
     paused: str | None
     fence_current: int | None
@@ -63,12 +63,12 @@ def standing(store: Store, plan_id: str, fence: Fence) -> Standing:
         plan = plans.get(session, plan_id)
         round_ = current_round(session, plan)
         approval: ApprovalFacts | None = None
-        agreed: tuple[Person, ...] = ()
+        agreed: tuple[Vote, ...] = ()
         if round_ is not None and round_.key is not None and round_.expires_at is not None:
-            given = votes(session, round_.round_id)
+            given = given_votes(session, round_.round_id, now)
             of = plan.candidates if len(given) == 0 else None
             approval = ApprovalFacts(round_.digest, from_micros(round_.expires_at), of)
-            agreed = tuple(Person(vote.uid, vote.name) for vote in given if vote.expires_at > now)
+            agreed = tuple(vote for vote in given if not vote.lapsed)
         try:
             leases.check(session, fence, now)
             current: int | None = fence.token
@@ -86,15 +86,24 @@ def standing(store: Store, plan_id: str, fence: Fence) -> Standing:
 
 
 def broken(
-    approval: Approval | None, roles: Mapping[str, Any], document: PlanDocument, agreed: Sequence[Person]
-) -> str | None:
-    """Return why the yes of these people no longer makes an approval, as the roles are now; None while it does."""
+    approval: Approval | None,
+    roles: Mapping[str, Any],
+    document: PlanDocument,
+    agreed: Sequence[Vote],
+    signing: Signing = UNSIGNED,
+) -> tuple[str | None, str | None]:
+    """Return why these votes no longer make an approval, as roles and signers are now; None while they do.
+
+    The second is why a signature does not count, where it is that.
+    """
     if approval is None:
-        return "the workflow does not say who must approve"
+        return "the workflow does not say who must approve", None
     try:
-        return resolve(approval.quorums, roles, plans.makers(document)).no_longer(agreed)
+        electorate = resolve(approval.quorums, roles, plans.makers(document), signing)
     except ApprovalRefused as error:
-        return error.message
+        return error.message, None
+    why = electorate.no_longer([vote.person for vote in agreed if electorate.stands(vote, document.digest)])
+    return why, None if why is None else electorate.unsigned(agreed, document.digest)
 
 
 def evidence_ages(document: PlanDocument, proposal: Proposal, verifies: Mapping[str, Any]) -> tuple[EvidenceAge, ...]:
@@ -220,8 +229,8 @@ class Watch:
             return given  # nobody was asked: what the workspace allows now is held against it instead
         context = self._context
         document = context.plan.document
-        why = broken(self._declared, context.roles(), document, self._standing.agreed)
-        return replace(given, broken=why)
+        why, unsigned = broken(self._declared, context.roles(), document, self._standing.agreed, context.signing())
+        return replace(given, broken=why, unsigned=unsigned)
 
     def resumes_at(self, finding: Finding) -> datetime | None:
         """Return when a run that a finding stopped can be gone on with; None if that takes more than time."""

@@ -35,6 +35,8 @@ VERBS: Final[dict[str, Verb]] = {
     "apply": Verb("apply", "apply", "Act on what an approved plan lists"),
     "undo": Verb("undo", "undo", "Take back what a plan did, object by object"),
     "runs": Verb("runs", "runs", "List what ran and how it ended"),
+    "report": Verb("report", "report", "Write what a run came to, object by object"),
+    "export": Verb("export", "export", "Write a run into a folder that can be checked offline"),
     "verify": Verb("verify", "verify", "Check that the record holds"),
     "conformance": Verb("conformance", "conformance", "Replay recorded exchanges through the connectors"),
     "audit-openapi": Verb("audit_openapi", "audit_openapi", "Say which lists of an API can be proven whole"),

@@ -130,6 +130,8 @@ def _intent(state: State, entry: Entry, said: Intents, meant: IntentMeant, plan:
         if done is None or done["outcome"] != Outcome.DONE.value:
             state.wrong(About.ACT, entry, f"{name} was undone although nothing had been done to it")
     parameters = canonical_text(meant.parameters)
+    if meant.sealed is not None:
+        state.sealed[key] = meant.sealed
     state.add_act(
         key,
         entry,
@@ -142,7 +144,8 @@ def _intent(state: State, entry: Entry, said: Intents, meant: IntentMeant, plan:
             "step": meant.step,
             "operation": meant.operation,
             "parameters": parameters,
-            "parameters_sha256": sha256_text(parameters.encode()),
+            # of sealed parameters the hash is known once they have been read, and is then held against the seal
+            "parameters_sha256": sha256_text(parameters.encode()) if meant.sealed is None else None,
             "idempotency_key": meant.idempotency_key,
             "round_id": meant.round_id,
             "intent_run_id": entry.run_id,

@@ -26,6 +26,7 @@ from fullcount.runtime.store.ledger_rows import (
     named,
     outcome_values,
     outcomes_payload,
+    seal,
     stored_acts,
     to_entry,
 )
@@ -64,6 +65,7 @@ def record_intents(
     for key, why in steps.in_the_way(tx.session, plan, new, kind, tx.now).items():
         raise LedgerRefused("FC729", f"{named(key)}: {why}", help="plan again: the new plan has the step that is due")
     rows: list[dict[str, Any]] = []
+    seals: dict[str, str] = {}
     for key, intent in zip(keys, intents, strict=True):
         parameters = canonical_text(dict(intent.parameters))
         sha256 = sha256_text(parameters.encode())
@@ -72,6 +74,8 @@ def record_intents(
             _same_or_refused(known, intent, sha256)
             continue
         round_ = round_of[key]
+        act_key = idempotency_key(_key(round_), intent.object_key, intent.operation, kind, listed[key].step)
+        seals[key] = seal(_key(round_), act_key, sha256)
         rows.append(
             {
                 "act_id": new_id(),
@@ -82,9 +86,7 @@ def record_intents(
                 "operation": intent.operation,
                 "parameters": parameters,
                 "parameters_sha256": sha256,
-                "idempotency_key": idempotency_key(
-                    _key(round_), intent.object_key, intent.operation, kind, listed[key].step
-                ),
+                "idempotency_key": act_key,
                 "round_id": round_.round_id,
                 "intent_run_id": run_id,
                 "intent_at": tx.now,
@@ -92,7 +94,7 @@ def record_intents(
         )
     if rows:
         tx.session.connection().execute(_MEANT, rows)
-        tx.record(intents_payload(plan.plan_id, kind, fence, rows), run_id=run_id)
+        tx.record(intents_payload(plan.plan_id, kind, fence, rows, seals), run_id=run_id)
     fresh = {row["object_key"]: row for row in rows}
     return tuple(entry_of(fresh[key], fresh=True) if key in fresh else to_entry(stored[key]) for key in keys)
 

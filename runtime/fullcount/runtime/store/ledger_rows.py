@@ -35,6 +35,9 @@ def idempotency_key(
     return hmac.new(approval_key, canonical_bytes(parts), hashlib.sha256).hexdigest()
 
 
+SEEN: Final = "expected"
+"""The part of a call's parameters that says how the object was seen right before: every field that was read."""
+
 StoredAct = Row[Any]
 """A row of `acts`, columns by name."""
 
@@ -43,6 +46,17 @@ _STORED: Final = select(tables.Act.__table__).where(
     tables.Act.kind == bindparam("kind"),
     tables.Act.object_key.in_(bindparam("keys", expanding=True)),
 )
+
+
+def seal(approval_key: bytes, act_key: str, parameters_sha256: str) -> str:
+    """Return what binds the journal to parameters that it does not show, to be checked by who has the store."""
+    said = canonical_bytes({"parameters": parameters_sha256, "act": act_key})
+    return hmac.new(approval_key, said, hashlib.sha256).hexdigest()
+
+
+def journaled(parameters: str) -> dict[str, Any]:
+    """Return what the journal shows of stored parameters: the arguments, not what was seen of the object."""
+    return {name: part for name, part in parse_canonical(parameters).items() if name != SEEN}
 
 
 def stored_acts(session: Session, plan_id: str, keys: Sequence[str], kind: ActKind) -> dict[str, StoredAct]:
@@ -69,8 +83,10 @@ def _storable(text: str) -> str:
     return cut.replace("\x00", "\\x00").encode("utf-8", "backslashreplace").decode()
 
 
-def intents_payload(plan_id: str, kind: ActKind, fence: Fence, rows: Sequence[Mapping[str, Any]]) -> Intents:
-    """Return the journal entry of new intents: every call with its arguments (R34)."""
+def intents_payload(
+    plan_id: str, kind: ActKind, fence: Fence, rows: Sequence[Mapping[str, Any]], seals: Mapping[str, str]
+) -> Intents:
+    """Return the journal entry of new intents: every call with its arguments (R34). `seals` are by object."""
     return Intents(
         plan_id=plan_id,
         kind=kind.value,
@@ -80,10 +96,11 @@ def intents_payload(plan_id: str, kind: ActKind, fence: Fence, rows: Sequence[Ma
                 act_id=row["act_id"],
                 key=tuple(parse_canonical(row["object_key"])),
                 operation=row["operation"],
-                parameters=parse_canonical(row["parameters"]),
+                parameters=journaled(row["parameters"]),
                 idempotency_key=row["idempotency_key"],
                 round_id=row["round_id"],
                 step=row["step"],
+                sealed=seals[row["object_key"]],
             )
             for row in rows
         ),

@@ -195,18 +195,20 @@ def briefs(session: Session, workflow: str | None, limit: int, now: int) -> tupl
     query = select(tables.Plan).order_by(tables.Plan.position.desc()).limit(limit)
     if workflow is not None:
         query = query.where(tables.Plan.workflow == workflow)
-    return tuple(
-        PlanBrief(
-            plan_id=plan.plan_id,
-            workflow=plan.workflow,
-            proposal=plan.proposal,
-            digest=plan.digest,
-            candidates=plan.candidates,
-            state=state_of(session, plan, now),
-            saved_at=from_micros(plan.saved_at),
-            superseded_by=plan.superseded_by,
-        )
-        for plan in session.scalars(query)
+    return tuple(brief(session, plan, now) for plan in session.scalars(query))
+
+
+def brief(session: Session, plan: tables.Plan, now: int) -> PlanBrief:
+    """Return a plan without its document."""
+    return PlanBrief(
+        plan_id=plan.plan_id,
+        workflow=plan.workflow,
+        proposal=plan.proposal,
+        digest=plan.digest,
+        candidates=plan.candidates,
+        state=state_of(session, plan, now),
+        saved_at=from_micros(plan.saved_at),
+        superseded_by=plan.superseded_by,
     )
 
 

@@ -18,6 +18,7 @@ from sqlalchemy.exc import DatabaseError, OperationalError, ProgrammingError
 from sqlalchemy.orm import Session
 
 from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.approve.signing import Signed
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.events import Notice
 from fullcount.runtime.evidence.envelope import Envelope
@@ -311,6 +312,11 @@ class Store:
         with self.reading() as session:
             return plans.briefs(session, workflow, limit, self._now(session))
 
+    def plan_brief(self, plan_id: str) -> PlanBrief:
+        """Return a plan without its document, by its id or an unambiguous beginning of it. Raises `PlanNotFound`."""
+        with self.reading() as session:
+            return plans.brief(session, plans.find(session, plan_id), self._now(session))
+
     # -- approvals (who may give them is decided in `approve`) --------------------------------------------------------
 
     def approval_round(self, plan_id: str) -> Round:
@@ -325,6 +331,7 @@ class Store:
         person: Person,
         lifetime: timedelta,
         voters: rounds.Voters,
+        signed: Signed | None = None,
     ) -> Round:
         """Count one person's yes over one digest. Called by `approve.approvals.give`, which knows who may.
 
@@ -334,7 +341,7 @@ class Store:
             plan = plans.find(tx.session, plan_id)
             plans.check_usable(plan)
             plans.check_digest(plan, digest)
-            rounds.vote(tx, plan, person, lifetime // timedelta(microseconds=1), voters)
+            rounds.vote(tx, plan, person, lifetime // timedelta(microseconds=1), voters, signed)
             return rounds.view(tx.session, plan, tx.now)
 
     def approve_automatically(

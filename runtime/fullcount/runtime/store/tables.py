@@ -259,6 +259,9 @@ class ApprovalVote(Base):
     name: Mapped[str] = mapped_column(NAME)
     at: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     expires_at: Mapped[int] = mapped_column(BigInteger)
+    signed_at: Mapped[int | None] = mapped_column(BigInteger)
+    """The instant that the signed statement names; None, with `signature`: it is not signed."""
+    signature: Mapped[str | None] = mapped_column(Text)
 
 
 class Act(Base):
