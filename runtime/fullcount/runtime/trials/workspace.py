@@ -15,6 +15,7 @@ from fullcount.compiler.claims import Agrees
 from fullcount.compiler.program import Inventory
 from fullcount.compiler.trials.model import Key
 from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.approve.signing import UNSIGNED, Signing
 from fullcount.runtime.connectors.base import Connector
 from fullcount.runtime.evidence.warned import RUNS, Accepted
 from fullcount.runtime.trials.source import NoSettings, TrialConnector
@@ -79,6 +80,14 @@ class TrialWorkspace(Workspace):
     def catalog(self) -> StaticCatalog:
         """See `Workspace.catalog`."""
         return self._real.catalog()
+
+    def signing(self) -> Signing:
+        """See `Workspace.signing`: the people of a test have no keys, and nobody asks them to sign."""
+        return UNSIGNED
+
+    def signers_text(self) -> str | None:
+        """See `Workspace.signers_text`: nobody signs in a test."""
+        return None
 
     def recorded(self, inventories: Iterable[Inventory]) -> Mapping[str, frozenset[str]]:
         """See `Workspace.recorded`: what may be written down of a test is what may be of the real thing."""
