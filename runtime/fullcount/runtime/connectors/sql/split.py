@@ -1,8 +1,8 @@
 """Reading and acting on a source that is split: each question and each act goes to the database of its part.
 
-Guarantees: an object is read and written in the part that its key names and in no other; before the first write in a
-part it was made sure that the writing side reaches the very database that is read. Of the whole there is no listing
-and no count: a part that is not asked is not spoken for.
+Guarantees: an object is read and written in the part that its key names and in no other; two parts are never one
+database under two names; before the first write in a part it was made sure that the writing side reaches the very
+database that is read. Of the whole there is no listing and no count: a part that is not asked is not spoken for.
 """
 
 from __future__ import annotations
@@ -58,6 +58,7 @@ class SplitReader:
         self._source, self._config = source, config
         self._opening = asyncio.Lock()
         self._parts: dict[tuple[str, ...], SqlReader] = {}
+        self._places: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}
         self._answered: set[tuple[str, ...]] = set()
 
     async def identity(self) -> Mapping[str, str]:
@@ -136,8 +137,25 @@ class SplitReader:
         config, named = of_part(self._config, part), self._named(part)
         async with self._opening:
             if named not in self._parts:
-                self._parts[named] = await SqlReader.open(self._source, config)
+                self._parts[named] = await self._opened(config, part)
             return self._parts[named]
+
+    async def _opened(self, config: SqlConfig, part: Mapping[str, str]) -> SqlReader:
+        """Connect to one part, having made sure that no other part is the same database."""
+        reader = await SqlReader.open(self._source, config)
+        try:
+            place = _place(await reader.identity())
+            other = self._places.setdefault(place, dict(part))
+            if other != part:
+                detail = (
+                    f"the parts {part_name(other)} and {part_name(part)} are one and the same database, so that each "
+                    "object would be there several times"
+                )
+                raise SourceError(not_covered(detail))
+        except SourceError:
+            await reader.close()
+            raise
+        return reader
 
     def _named(self, part: Mapping[str, str]) -> tuple[str, ...]:
         return tuple(part[name] for name in self._config.partitions)
@@ -228,6 +246,14 @@ class SplitActor:
 
 def _targets(facts: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in facts.items() if name.startswith(TARGET_FACTS)}
+
+
+def _place(facts: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Return what a database has under whatever name it is reached: its file, or its cluster and what is read there."""
+    if "file" in facts:
+        return (("file", facts["file"]),)
+    names = {"target_host", "target_port"} if "target_system" in facts else set()
+    return tuple(sorted((name, value) for name, value in _targets(facts).items() if name not in names))
 
 
 def _target(config: SqlConfig, address: DatabaseUrl) -> Mapping[str, str]:
