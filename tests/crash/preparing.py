@@ -243,12 +243,19 @@ def git_branches(folder: Path) -> set[str]:
 
 def git_deletions(folder: Path) -> Counter[str]:
     """Return how often each branch was deleted, as the repository's hook noted it."""
-    found: Counter[str] = Counter()
+    return Counter(name for name, new in _git_changes(folder) if set(new) == {"0"})
+
+
+def git_creations(folder: Path) -> Counter[str]:
+    """Return how often each branch was made or moved."""
+    return Counter(name for name, new in _git_changes(folder) if set(new) != {"0"})
+
+
+def _git_changes(folder: Path) -> Iterator[tuple[str, str]]:
     for line in (folder / "changes.log").read_text().splitlines():
         _, new, ref = line.split()
-        if set(new) == {"0"} and ref.startswith("refs/heads/"):
-            found[ref.removeprefix("refs/heads/")] += 1
-    return found
+        if ref.startswith("refs/heads/"):
+            yield ref.removeprefix("refs/heads/"), new
 
 
 async def approved_plan(folder: Path, objects: int = OBJECTS, *, later: timedelta = timedelta(0)) -> str:

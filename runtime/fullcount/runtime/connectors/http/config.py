@@ -141,17 +141,22 @@ class HttpOperation(_Setting):
     object is read and compared right before, which leaves a moment in between."""
     key_header: str | None = None
     """The header in which the API takes an idempotency key: `Idempotency-Key`."""
+    repeatable: bool | None = None
+    """Whether the very same call may come twice; without it, what a precondition, a key or the method promises. False
+    for a call that does more the second time, such as a DELETE that first puts aside and then destroys."""
     undoes: list[_Word] = []
     reversible: bool | None = None
 
     @property
     def idempotency(self) -> Idempotency:
         """What makes a repeated call harmless."""
+        if self.repeatable is False:
+            return Idempotency.NONE
         if self.precondition in {"if_match", "in_request"}:
             return Idempotency.PRECONDITION
         if self.key_header is not None:
             return Idempotency.KEY
-        return Idempotency.NATURAL if self.method in {"PUT", "DELETE"} else Idempotency.NONE
+        return Idempotency.NATURAL if self.repeatable or self.method in {"PUT", "DELETE"} else Idempotency.NONE
 
 
 class HttpCount(_Setting):
