@@ -107,6 +107,7 @@ def main() -> None:
 
 def _share_statements() -> None:
     """Let all engines keep compiled statements in one place, as those of one long-lived process would."""
+    from sqlalchemy.dialects.sqlite.pysqlite import SQLiteDialect_pysqlite
     from sqlalchemy.engine import Engine
     from sqlalchemy.util import LRUCache
 
@@ -118,6 +119,9 @@ def _share_statements() -> None:
         self._compiled_cache = shared
 
     Engine.__init__ = begin  # type: ignore[method-assign]
+    # a statement is kept for a dialect: those of all engines are as good as one
+    SQLiteDialect_pysqlite.__hash__ = lambda self: hash(type(self))  # type: ignore[method-assign]
+    SQLiteDialect_pysqlite.__eq__ = lambda self, other: type(self) is type(other)  # type: ignore[method-assign]
 
 
 def _rehearse(driver: Any) -> None:
