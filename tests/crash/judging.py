@@ -59,7 +59,7 @@ def judged(trial: Trial, target: Target) -> Told:
         _phase(target, "apply", trial.kills, told)
         if trial.undo_kills is not None and target.reversible:
             _phase(target, "undo", trial.undo_kills, told)
-        _verified(target)
+        verified(target)
     except WrongError as error:
         history = "\n".join(told.lines)
         msg = f"{error}\n{trial}\n{history}\nrepeat it: python -m tests.crash.judging {trial.seed}"
@@ -88,7 +88,7 @@ def _phase(target: Target, verb: str, kills: tuple[Kill, ...], told: Told) -> No
     else:
         raise WrongError(f"the {verb} did not come to an end in {_RUNS} runs")
     target.settle(everything=True)
-    _ended(target, verb)
+    ended(target, verb)
 
 
 def _counts(report: dict[str, Any]) -> dict[str, int]:
@@ -109,11 +109,12 @@ def _process(target: Target, verb: str, kill: Kill | None, told: Told) -> tuple[
     told.effects = target.effects()
     _need(killed or status == 0, f"the process ended with status {status}")
     target.settle()
-    _at_any_time(target)
+    at_any_time(target)
     return status, report
 
 
-def _at_any_time(target: Target) -> None:
+def at_any_time(target: Target) -> None:
+    """Raise `WrongError` unless what must hold after every process holds."""
     effects = target.effects()
     _need(set(effects.done.values()) <= {1}, f"changed more than once: {_repeated(effects.done)}")
     _need(set(effects.undone.values()) <= {1}, f"taken back more than once: {_repeated(effects.undone)}")
@@ -129,7 +130,7 @@ def _repeated(changes: Counter[str]) -> dict[str, int]:
     return {key: number for key, number in changes.items() if number > 1}
 
 
-def _ended(target: Target, verb: str) -> None:
+def ended(target: Target, verb: str) -> None:
     """Hold the ledger against the target."""
     effects = target.effects()
     kind, changes = (ActKind.ACT, effects.done) if verb == "apply" else (ActKind.UNDO, effects.undone)
@@ -153,7 +154,8 @@ def _ended(target: Target, verb: str) -> None:
     _need(target.changed() == set(effects.done) - set(effects.undone), "the target is not as its effects say")
 
 
-def _verified(target: Target) -> None:
+def verified(target: Target) -> None:
+    """Raise `WrongError` unless the record verifies."""
     workspace = Workspace.load(target.folder)
     with _opened(target) as store:
         problems = verify(store, SnapshotStore(workspace.snapshot_dir)).problems

@@ -46,8 +46,8 @@ class Target:
         self.plan_id = asyncio.run(preparing.approved_plan(self.folder, OBJECTS))
         shutil.copytree(self.folder, self._kept)
 
-    def anew(self, seed: int) -> None:
-        """Put everything back. `seed`: what goes wrong at the target itself follows from it."""
+    def anew(self, seed: int | None) -> None:
+        """Put everything back. `seed`: what goes wrong at the target itself follows from it; None: nothing does."""
         shutil.rmtree(self.folder)
         shutil.copytree(self._kept, self.folder)
 
@@ -115,7 +115,7 @@ class WebTarget(Target):
         self.api = self._stack.enter_context(LossyApi(tuple(f"t{n:03}" for n in range(OBJECTS))))
         super().__init__(folder, lambda where: prepare_web(where, self._way, self.api.url, concurrency))
 
-    def anew(self, seed: int) -> None:
+    def anew(self, seed: int | None) -> None:
         """See `Target.anew`."""
         super().anew(seed)
         self.api.begin(seed)

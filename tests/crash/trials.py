@@ -49,7 +49,7 @@ def trial_of(seed: int, names: Sequence[str] | None = None) -> Trial:
     random.Random(0).shuffle(pairs)
     chance = random.Random(f"trial {seed}")
     target, point = pairs[seed % len(pairs)]
-    further = (chance.choice(points_of(target)) for _ in range(chance.choice((0, 1, 1, 2, 2, 3))))
+    further = (chance.choice(points_of(target)) for _ in range(chance.choice((0, 1, 2, 3, 4, 6))))
     kills = [_kill(each, chance) for each in (point, *further)]
     undo = None
     if chance.random() < 0.5:
@@ -73,6 +73,4 @@ def _kill(point: str, chance: random.Random) -> Kill:
         return Kill(point, after=0.01 * 100 ** chance.random())  # from 10 ms to 1 s, short ones as likely as long ones
     if point in _FEW:
         return Kill(point)
-    return Kill(
-        point, chance.choice((1, 1, 2, 3, 5, 8, 13, 21)) if point.endswith("call") else chance.choice((1, 1, 2))
-    )
+    return Kill(point, chance.choice((1, 1, 2, 3, 5, 8, 13)) if point.endswith("call") else chance.choice((1, 1, 2)))

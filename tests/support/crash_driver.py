@@ -12,6 +12,7 @@ it. Processes are forked from one that has everything imported (`crash_nursery`)
 from __future__ import annotations
 
 import os
+import resource
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +20,8 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+
+from sqlalchemy import Connection
 
 from fullcount.runtime import engine
 from fullcount.runtime.act.context import Progress
@@ -94,22 +97,34 @@ class Order:
     later: float = 0.0
     after: float | None = None
     """Seconds after which the process is killed from outside, wherever it is."""
+    trouble: str = "kill"
+    """What happens at the point: `kill`; `full`: from then on nothing more can be written to any file of this process;
+    `read_only`: from then on the store does not let itself be written to."""
     answer: str = ""
 
 
 class Fault:
-    """Counts how often each point is passed, and ends the process at the chosen one."""
+    """Counts how often each point is passed, and lets its trouble begin at the chosen one."""
 
-    def __init__(self, point: str, nth: int) -> None:
+    def __init__(self, point: str, nth: int, trouble: str = "kill") -> None:
         assert point in (*POINTS, *EDGE_POINTS, *CANARY_POINTS), point
-        self.point, self.left = point, nth
+        self.point, self.left, self.trouble = point, nth, trouble
 
-    def at(self, point: str) -> None:
-        """Pass a point."""
+    def at(self, point: str, connection: Connection | None = None) -> None:
+        """Pass a point. `connection`: that of the transaction that it is in, or after."""
         if point == self.point:
             self.left -= 1
             if self.left == 0:
-                os.kill(os.getpid(), signal.SIGKILL)
+                self._begin()
+        if self.left <= 0 and self.trouble == "read_only" and connection is not None:
+            connection.exec_driver_sql("PRAGMA query_only = ON")
+
+    def _begin(self) -> None:
+        if self.trouble == "kill":
+            os.kill(os.getpid(), signal.SIGKILL)
+        if self.trouble == "full":
+            _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (0, most))
 
 
 class FaultyTransaction(Transaction):
@@ -123,7 +138,7 @@ class FaultyTransaction(Transaction):
         name = RECORDED.get(payload.KIND)
         if name is not None and name not in self.names:
             self.names = (*self.names, name)
-            self.fault.at(f"before_{name}")
+            self.fault.at(f"before_{name}", self.session.connection())
         return super().record(payload, run_id=run_id)
 
 
@@ -138,10 +153,11 @@ class FaultyStore(Store):
         with super().writing() as real:
             tx = FaultyTransaction(session=real.session, now=real.now, head=real.head)
             tx.fault = self.fault
+            self.fault.at("begin", real.session.connection())
             yield tx
             tx.session.flush()
             for name in tx.names:
-                self.fault.at(f"in_{name}_commit")
+                self.fault.at(f"in_{name}_commit", real.session.connection())
         for name in tx.names:
             self.fault.at(f"after_{name}")
 
@@ -166,7 +182,11 @@ class FaultyActor:
 async def obey(order: Order) -> dict[str, Any]:
     """Apply or undo the plan, and return what came of it."""
     workspace = Workspace.load(Path(order.folder))
-    real_open, fault, later = engine.open_actor, Fault(order.point, order.nth), timedelta(seconds=order.later)
+    real_open, fault, later = (
+        engine.open_actor,
+        Fault(order.point, order.nth, order.trouble),
+        timedelta(seconds=order.later),
+    )
 
     def clock() -> datetime:
         return datetime.now(UTC) + later
@@ -194,7 +214,7 @@ async def _act(order: Order, workspace: Workspace, fault: Fault, clock: Callable
         try:
             end = await act(order.plan_id, current_person(), progress=told)
         except FullcountError as error:
-            return {"exit": int(error.exit), "error": error.finding.model_dump(mode="json")}
+            return {"exit": int(error.exit), "error": {"code": error.code, "message": error.message}}
     report = end.report
     if report is None:
         return {"exit": int(end.exit), "refusals": [r.model_dump(mode="json") for r in end.refusals]}

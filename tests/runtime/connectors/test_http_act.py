@@ -6,6 +6,7 @@ import pytest
 from tests.support.http_api import Answer, Api
 from tests.support.reading_http import config, things
 
+from fullcount.compiler.catalog import Idempotency
 from fullcount.compiler.values import Cell, FieldState, present
 from fullcount.runtime.connectors.base import ActCall, Existence, Outcome
 from fullcount.runtime.connectors.http import CONNECTOR
@@ -185,6 +186,38 @@ async def test_lost_answer_is_unknown_and_is_settled_by_reading(api, reached):
     result = await source.perform(call)
     assert (result.outcome, result.reason) == (Outcome.UNKNOWN, ActReason.OUTCOME_UNKNOWN)
     assert await source.took_effect(call) is reached
+
+
+@pytest.mark.requirement("R32")
+@pytest.mark.parametrize("version", ["etag", None])
+@pytest.mark.parametrize("reached", [True, False])
+async def test_a_write_that_sets_no_field_is_never_taken_for_done_by_reading(api, version, reached):
+    """Nothing of the object says that it happened; that it did not, only a version that did not move says."""
+    archive = {"method": "POST", "path": "/cursor/{id}", "effect": "update", "body": {"n": 9}}
+    source = Source(api, version=version, operations={"archive": archive})
+    call = await source.call("archive", "t0003")
+    if reached:
+        await source.perform(call)
+        assert api.effects == [("POST", "t0003")]
+    assert await source.took_effect(call) is (False if version is not None and not reached else None)
+
+
+def test_what_makes_a_repeated_call_harmless_can_be_declared(api):
+    """A delete that destroys the second time is said to be one; what may come twice is said to be that."""
+    remove = RESOURCE["operations"]["remove"]
+    delete = {"method": "DELETE", "path": "/cursor/{id}", "effect": "delete"}
+    patch = {"method": "PATCH", "path": "/cursor/{id}", "effect": "update", "body": {"n": 9}}
+    declared = {
+        "destroys": (delete | {"repeatable": False}, Idempotency.NONE),
+        "keyed": (remove | {"repeatable": False}, Idempotency.NONE),
+        "plain": (delete, Idempotency.NATURAL),
+        "patch": (patch, Idempotency.NONE),
+        "set": (patch | {"repeatable": True}, Idempotency.NATURAL),
+        "key": (remove | {"repeatable": True}, Idempotency.KEY),
+    }
+    source = Source(api, operations={name: settings for name, (settings, _) in declared.items()})
+    found = {name: operation.idempotency for name, operation in source.resource.operations.items()}
+    assert found == {name: idempotency for name, (_, idempotency) in declared.items()}
 
 
 @pytest.mark.requirement("R28")
