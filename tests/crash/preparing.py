@@ -1,4 +1,4 @@
-"""Real targets with 200 objects that are due, and an approved plan over them, for a process to be killed at."""
+"""Real targets with objects that are due, and an approved plan over them, for a process to be killed at."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from fullcount.runtime.planning import PlanRequest
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.workspace import Workspace
 
-OBJECTS = 200
+OBJECTS = 60
 
-_SQL_TOML = """
+SQL_TOML = """
 [workspace]
 name = "crash"
 
@@ -48,7 +48,7 @@ key = ["id"]
 fields = {{ id = "text", active = "bool" }}
 """
 
-_SQL_WORKFLOW = """
+SQL_WORKFLOW = """
 workflow lock_orphans {
   describe "Lock accounts that nobody owns."
   owner    "iam-team"
@@ -151,8 +151,8 @@ def prepare_sql(folder: Path, objects: int = OBJECTS) -> None:
         )
         db.execute("INSERT INTO accounts VALUES ('kept', 'uuid-kept', 'p1', 0, 1)")
         db.execute("INSERT INTO people VALUES ('p1', 1)")
-    (folder / "fullcount.toml").write_text(_SQL_TOML.format(uid=current_person().uid))
-    (folder / "workflow.fcw").write_text(_SQL_WORKFLOW)
+    (folder / "fullcount.toml").write_text(SQL_TOML.format(uid=current_person().uid))
+    (folder / "workflow.fcw").write_text(SQL_WORKFLOW)
 
 
 def prepare_canary(folder: Path, objects: int = OBJECTS) -> None:

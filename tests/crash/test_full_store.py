@@ -1,4 +1,4 @@
-"""A store that can't be written to any more, at each of its commits: the run stops, and does nothing that it can't record.
+"""A store that can't be written to any more, at each of its commits: the run stops and does nothing unrecorded.
 
 The target is an API in another process, so that it does not run out of space with the store.
 """
@@ -37,7 +37,7 @@ def kept(tmp_path_factory):
 
 @pytest.mark.parametrize("trouble", ["full", "read_only"])
 def test_a_store_that_takes_nothing_more_stops_the_run_and_loses_nothing(kept, trouble):
-    """Each run that could not record something says so; what was called has its intent; in the end each is done once."""
+    """Each run that could not record something says so, what was called has its intent, and in the end all is done."""
     target = kept.of("patch_etag-3")
     target.anew(None)
     for number, point in enumerate(AT):
