@@ -1,14 +1,17 @@
 """Recorded exchanges: what is made of them is what has to be, and a wrong verdict is never passed over."""
 
 import json
+import random
 from itertools import chain, groupby
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from pydantic import ValidationError
+from tests.support.profiles import examples
 
 from fullcount.runtime.cli.conformance import conformance
-from fullcount.runtime.conformance.case import CaseError, load
+from fullcount.runtime.conformance.case import Case, CaseError, load
 from fullcount.runtime.conformance.replay import replay
 from fullcount.runtime.evidence.codes import BLOCKING_WARNINGS, Decision
 
@@ -100,3 +103,47 @@ def test_verdict_rests_on_the_exchange_alone(case):
     blind = case.model_copy(update={"id": "x", "story": "", "expect": blank, "client": case.limits})
     (seeing,), (unseeing,) = replay([case]), replay([blind])
     assert seeing.verdict == unseeing.verdict
+
+
+# --- answers of no form ----------------------------------------------------------------------------------------------
+
+ODD = (None, 0, -1, "", "x", [], {}, True, 1.5, [None], {"a": 1}, [[]], "true", 10**30)
+
+
+def places(value, at=()):
+    """Yield the path of each value below one."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in inner:
+        yield (*at, key)
+        yield from places(each, (*at, key))
+
+
+def damaged(document, rng):
+    """Return a case with one value of an answer, or of a request, taken away or replaced."""
+    document = json.loads(json.dumps(document))
+    part = rng.choice(document["exchange"])[rng.choice(("response", "response", "request"))]
+    *way, last = rng.choice(list(places(part)))
+    for key in way:
+        part = part[key]
+    if isinstance(part, dict) and rng.random() < 0.3:
+        del part[last]
+    else:
+        part[last] = json.loads(json.dumps(rng.choice(ODD)))
+    return document
+
+
+@pytest.mark.requirement("R2", "R33")
+@pytest.mark.parametrize("api", sorted({case.api for case in CASES}))
+def test_whatever_is_answered_gets_a_verdict_or_is_named_as_no_case(api):
+    """A damaged answer is judged, and a damaged recording is refused when it is read: neither stops the replay."""
+    lines = chain.from_iterable((HERE / file).read_text("utf-8").splitlines() for file in (*FILES, "blind.jsonl"))
+    documents = [document for document in map(json.loads, lines) if document["api"] == api]
+    rng = random.Random(api)
+    for _ in range(examples(60).max_examples):
+        try:
+            case = Case.model_validate(damaged(rng.choice(documents), rng))
+        except ValidationError:
+            continue
+        (replayed,) = replay([case])
+        verdict = replayed.verdict
+        assert verdict.complete == (len(verdict.reasons) == 0)

@@ -47,6 +47,9 @@ def moved(
 ) -> tuple[Moved, ...]:
     """Return the fields of a row that differ from what its act rested on, by name.
 
+    Only what was known both times can be said to have changed: a version that a list does not give, and a single read
+    does, did not.
+
     `parameters` are those of the ledger (`Calls.parameters`); `fields` the declared ones of the resource. Raises
     `NotOfTypeError`.
     """
@@ -57,7 +60,12 @@ def moved(
         of = fields[name].type
         was = cell_from_doc(row.fields[name], of)
         now = Cell(FieldState(kept), None) if isinstance(kept, str) else present(from_json(kept[0], of))
-        if was == now:
+        if was == now or not (_said(was) and _said(now)):
             continue
         found.append(Moved(name, fmt.cell(was, of), fmt.cell(now, of)) if name in shown else Moved(name))
     return tuple(found)
+
+
+def _said(cell: Cell) -> bool:
+    """Whether the source said what is there: a value, or that there is none."""
+    return cell.state in (FieldState.PRESENT, FieldState.ABSENT)

@@ -12,9 +12,18 @@ import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictInt,
+    StrictStr,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from fullcount.compiler.values import FieldState
 from fullcount.runtime.evidence.codes import ActReason, Decision, Reason, WarningCode, Way
@@ -24,10 +33,26 @@ class _Form(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
 
+class Asked(_Form):
+    """What a request has to look like, as far as anything is read of it; each protocol has its own of these."""
+
+    method: StrictStr = "GET"
+    path: StrictStr = Field("/", pattern=r"^(/|\w+://)|^$")
+    operation: StrictStr = ""
+    params: dict[str, Any] | None = None
+    headers: dict[str, StrictStr | StrictInt | float] = {}
+    op: StrictStr = ""
+    attributes: list[StrictStr] | None = None
+    controls: list[Any] = []
+    expect: dict[str, Any] | None = None
+    sql: StrictStr = ""
+    tx: StrictStr | None = None
+
+
 class Answer(_Form):
     """One reply, in the words of its protocol."""
 
-    status: int | str | None
+    status: StrictInt | StrictStr | None
     headers: dict[str, Any] = {}
     body: Any = None
 
@@ -37,6 +62,19 @@ class Step(_Form):
 
     request: dict[str, Any]
     response: Answer
+
+    @field_validator("request", mode="after")
+    @classmethod
+    def _of_the_form(cls, request: dict[str, Any]) -> dict[str, Any]:
+        Asked.model_validate(request)
+        return request
+
+    @model_validator(mode="after")
+    def _http_answers_by_number(self) -> Self:
+        if "op" not in self.request and isinstance(self.response.status, str):
+            msg = "the status of an answer over HTTP is a number, or null where none came"
+            raise ValueError(msg)
+        return self
 
 
 class Expected(_Form):
@@ -57,7 +95,7 @@ class Case(_Form):
     api: str
     phase: Literal["read", "act"]
     story: str = ""
-    exchange: list[Step]
+    exchange: list[Step] = Field(min_length=1)
     expect: Expected
     client: dict[str, int] = {}
 

@@ -1,9 +1,14 @@
-"""Cases of protocols that are not HTTP: from their recorded words to the decision functions of their connectors."""
+"""Cases of protocols that are not HTTP: from their recorded words to the decision functions of their connectors.
+
+An answer that is not of its protocol's form is `MALFORMED_RESPONSE`, and nothing of it is looked at.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError
 
 from fullcount.compiler.values import FieldState
 from fullcount.runtime.conformance.case import Case, Step
@@ -13,12 +18,21 @@ from fullcount.runtime.connectors.judged import Judged
 from fullcount.runtime.connectors.kafka import replies as kafka
 from fullcount.runtime.connectors.ldap import replies as ldap
 from fullcount.runtime.connectors.redis import replies as redis
+from fullcount.runtime.evidence.codes import Reason
 
 
 def verdict_of(case: Case) -> Verdict | None:
     """Return the verdict on a case whose protocol has decision functions; None for an API over HTTP."""
     decide = _PROTOCOLS.get(case.api)
-    return None if decide is None else _verdict(decide(case), case)
+    if decide is None:
+        return None
+    try:
+        return _verdict(decide(case), case)
+    except ValidationError as error:
+        judged = Judged()
+        first = error.errors()[0]
+        judged.because(Reason.MALFORMED_RESPONSE, detail=f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
+        return _verdict(judged, case)
 
 
 def _verdict(judged: Judged, case: Case) -> Verdict:
@@ -29,11 +43,43 @@ def _verdict(judged: Judged, case: Case) -> Verdict:
     return Verdict(frozenset(judged.reasons), judged.way, frozenset(judged.warnings), states, tuple(judged.details))
 
 
+class _Body(BaseModel):
+    """What the body of an answer has to look like; what a protocol says besides is in `model_extra`."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    client_error: StrictStr | None = None
+    error: StrictStr | None = None
+
+    @property
+    def failed(self) -> str:
+        """Why no answer came."""
+        return "no answer" if self.client_error is None else self.client_error
+
+
 def _body(step: Step) -> Mapping[str, Any]:
-    return step.response.body if isinstance(step.response.body, Mapping) else {}
+    return {} if step.response.body is None else _Body.model_validate(step.response.body).model_dump(exclude_unset=True)
 
 
 # --- LDAP -------------------------------------------------------------------------------------------------------------
+
+
+class _Entry(BaseModel):
+    dn: StrictStr = ""
+    attributes: dict[str, Any] = {}
+
+
+class _Found(_Body):
+    entries: list[_Entry] | None = None
+    references: list[StrictStr] | None = Field(None, alias="searchResRef")
+
+
+class _Page(BaseModel):
+    cookie: StrictStr | None = None
+
+
+class _Result(BaseModel):
+    code: int | None
 
 
 def _ldap(case: Case) -> Judged:
@@ -46,19 +92,19 @@ def _ldap(case: Case) -> Judged:
 
 
 def _search(step: Step) -> ldap.SearchReply:
-    body, request = _body(step), step.request
+    body, request = _Found.model_validate(step.response.body or {}), step.request
     control = step.response.headers.get(f"control:{ldap.PAGED}")
-    entries = [entry for entry in body.get("entries") or () if isinstance(entry, Mapping)]
+    entries = body.entries or []
     return ldap.SearchReply(
         code=_number(step.response.status),
-        entries=[_many(entry.get("attributes", {})) for entry in entries],
-        names=[str(entry.get("dn", "")) for entry in entries],
-        references=body.get("searchResRef") or (),
-        cookie=None if control is None else str(control.get("cookie") or ""),
+        entries=[_many(entry.attributes) for entry in entries],
+        names=[entry.dn for entry in entries],
+        references=body.references or (),
+        cookie=None if control is None else _Page.model_validate(control).cookie or "",
         resumed=bool(request.get("cookie")),
         paged="page" in request,
         asked=request.get("attributes") or (),
-        failed=str(body.get("client_error", "no answer")),
+        failed=body.failed,
     )
 
 
@@ -67,26 +113,40 @@ def _many(attributes: Mapping[str, Any]) -> dict[str, list[Any]]:
 
 
 def _number(status: int | str | None) -> int | None:
-    return None if status is None else int(status)
+    return _Result.model_validate({"code": status}).code
 
 
 # --- PostgreSQL -------------------------------------------------------------------------------------------------------
 
 
+class _Rows(_Body):
+    rows: list[list[Any] | dict[str, Any]] | None = None
+    rowcount: StrictInt | None = None
+
+    @property
+    def by_position(self) -> list[list[Any]] | None:
+        """The rows, however the driver that recorded them gives rows."""
+        return (
+            None if self.rows is None else [row if isinstance(row, list) else list(row.values()) for row in self.rows]
+        )
+
+
 def _postgresql(case: Case) -> Judged:
     from fullcount.runtime.connectors.sql import replies as sql
 
-    statements = [
-        sql.Statement(
-            sql=str(step.request.get("sql", "")),
-            state=None if step.response.status is None else str(step.response.status),
-            rows=_body(step).get("rows"),
-            rowcount=_body(step).get("rowcount"),
-            transaction=_lower(step.request.get("tx")),
-            failed=str(_body(step).get("client_error", "no answer")),
+    statements = []
+    for step in case.exchange:
+        body = _Rows.model_validate(step.response.body or {})
+        statements.append(
+            sql.Statement(
+                sql=str(step.request.get("sql", "")),
+                state=None if step.response.status is None else str(step.response.status),
+                rows=body.by_position,
+                rowcount=body.rowcount,
+                transaction=_lower(step.request.get("tx")),
+                failed=body.failed,
+            )
         )
-        for step in case.exchange
-    ]
     return sql.judge_read(statements) if case.phase == "read" else sql.judge_write(statements)
 
 
@@ -97,10 +157,26 @@ def _lower(text: Any) -> str | None:
 # --- file systems -----------------------------------------------------------------------------------------------------
 
 
+class _Name(BaseModel):
+    model_config = ConfigDict(extra="allow")
+
+    ino: StrictInt | None = None
+    nlink: StrictInt | None = None
+
+
+class _Folder(_Body):
+    entries: list[StrictStr | _Name] | None = None
+    st_dev: StrictInt | None = None
+    ino: StrictInt | None = None
+    mtime_ns: StrictInt | None = None
+    ctime_ns: StrictInt | None = None
+
+
 def _filesystem(case: Case) -> Judged:
     looks = []
     for step in case.exchange:
-        status, body = step.response.status, _body(step)
+        status = step.response.status
+        body = _Folder.model_validate(step.response.body or {}).model_dump(exclude_unset=True)
         error = None if status == "ok" else str(body.get("client_error", "EIO")) if status is None else str(status)
         entries = body.get("entries")
         facts = {name: value for name, value in body.items() if name != "entries"}
@@ -113,10 +189,16 @@ def _filesystem(case: Case) -> Judged:
 # --- Redis, Kafka -----------------------------------------------------------------------------------------------------
 
 
+class _Scanned(_Body):
+    keys: list[Any] | None = None
+    masters: list[StrictStr] = []
+
+
 def _redis(case: Case) -> Judged:
     answers = []
     for step in case.exchange:
-        status, body = step.response.status, _body(step)
+        status = step.response.status
+        body = _Scanned.model_validate(step.response.body or {}).model_dump(exclude_unset=True)
         error = None
         if status != "ok":
             stated = body.get("error") or body.get("client_error")

@@ -70,6 +70,9 @@ def judge_search(
     """Return what a search amounts to; `wanted` are the attributes that the question needs."""
     judged = Judged()
     judged.warn(WarningCode.NO_SNAPSHOT, WarningCode.TOTAL_ABSENT)
+    if len(replies) == 0:
+        judged.because(Reason.COMPLETENESS_UNPROVABLE, detail="nothing was searched")
+        return judged
     seen: set[str] = set()
     cookies: set[str] = set()
     for reply in replies:

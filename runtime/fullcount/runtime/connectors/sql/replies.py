@@ -49,7 +49,11 @@ def judge_read(statements: Sequence[Statement]) -> Judged:
             _refused(statement, judged)
             return judged
         if _COUNT.match(statement.sql) and statement.rows and not _PROBE.match(statement.sql):
-            counted = (int(statement.rows[0][0]), statement.transaction)
+            number = next(iter(statement.rows[0]), None)
+            if not isinstance(number, int):
+                judged.because(Reason.MALFORMED_RESPONSE, detail="a count that is no number")
+                return judged
+            counted = (number, statement.transaction)
         elif _PROBE.search(statement.sql):
             _probed(statement, judged)
         elif _SELECT.match(statement.sql):
