@@ -72,19 +72,15 @@ def _phase(target: Target, verb: str, kills: tuple[Kill, ...], told: Told) -> No
     for kill in kills:
         _process(target, verb, kill, told)
     before: dict[str, int] | None = None
-    settled = False
     for _ in range(_RUNS):
         effects = target.effects()
         status, report = _process(target, verb, None, told)
         if status != 0 or report is None:
             raise WrongError(f"an {verb} that nobody killed ended with status {status}")
         counts = _counts(report)
-        if report["repeated"] or (settled and counts == before):
+        if report["repeated"] or (counts == before and not target.settle(everything=True)):
             _need(told.effects == effects, "doing it once more changed something")
             break
-        if counts == before:
-            target.settle(everything=True)
-            settled = True
         before = counts
     else:
         raise WrongError(f"the {verb} did not come to an end in {_RUNS} runs")

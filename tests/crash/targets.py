@@ -36,8 +36,6 @@ class Target:
     reversible = True
     telling = True
     """Whether every outcome is known in the end."""
-    settles = False
-    """Whether something accepted may take effect later."""
 
     def __init__(self, folder: Path, prepare: Callable[[Path], None]) -> None:
         self.folder, self._kept = folder / "workspace", folder / "kept"
@@ -51,8 +49,9 @@ class Target:
         shutil.rmtree(self.folder)
         shutil.copytree(self._kept, self.folder)
 
-    def settle(self, *, everything: bool = False) -> None:
-        """Let a turn pass at the target."""
+    def settle(self, *, everything: bool = False) -> bool:
+        """Let a turn pass at the target; return whether something took effect by it."""
+        return False
 
     def effects(self) -> Effects:
         """Return what was changed so far."""
@@ -106,8 +105,6 @@ class GitTarget(Target):
 class WebTarget(Target):
     """An HTTP API that loses responses."""
 
-    settles = True
-
     def __init__(self, folder: Path, name: str, concurrency: int) -> None:
         self._way = WAYS[name]
         self.reversible, self.telling = self._way.undo is not None, self._way.telling
@@ -120,9 +117,9 @@ class WebTarget(Target):
         super().anew(seed)
         self.api.begin(seed)
 
-    def settle(self, *, everything: bool = False) -> None:
+    def settle(self, *, everything: bool = False) -> bool:
         """See `Target.settle`."""
-        self.api.settle(everything=everything)
+        return self.api.settle(everything=everything)
 
     def effects(self) -> Effects:
         """See `Target.effects`."""

@@ -31,11 +31,11 @@ WRITE_FAULTS = (
     "lost",  # done, and the connection closed without an answer
     "dropped",  # not done, and the connection closed
     "late",  # done, and answered only after the client has given up
-    "delayed",  # the connection closed; done after some further processes have come and gone
+    "delayed",  # the connection closed; done when further processes have come and gone, or when one has just looked
     "error_done",  # done, and answered with 500
     "error_not_done",  # answered with 503
     "pending_done",  # done, and answered with 202
-    "pending",  # answered with 202; done after some further processes have come and gone
+    "pending",  # answered with 202; done as late as that
     "pending_never",  # answered with 202, and forgotten
     "cut",  # done; the answer breaks off
     "throttled",  # not done: 429
@@ -45,10 +45,12 @@ READ_FAULTS = ("lost", "error_done", "cut")
 
 @dataclass
 class Delayed:
-    """A write that takes effect later: after `turns` further calls of `settle`."""
+    """A write that takes effect later: after `turns` further processes, or right after `reads` further looks at it."""
 
-    turns: int
+    key: str
     write: Callable[[], Any]
+    turns: int | None = None
+    reads: int | None = None
 
 
 @dataclass
@@ -94,16 +96,27 @@ class LossyApi:
             self.effects, self.answered, self.delayed, self.forgotten = [], {}, [], set()
             self._nth.clear()
 
-    def settle(self, *, everything: bool = False) -> None:
-        """Let a turn pass: what is due takes effect."""
+    def settle(self, *, everything: bool = False) -> bool:
+        """Let a turn pass: what is due takes effect. Return whether anything was due."""
         with self._lock:
             waiting, self.delayed = self.delayed, []
             for each in waiting:
-                each.turns -= 1
-                if everything or each.turns <= 0:
+                each.turns = None if each.turns is None else each.turns - 1
+                if everything or each.turns == 0:
                     each.write()
                 else:
                     self.delayed.append(each)
+            return len(self.delayed) < len(waiting)
+
+    def _was_read(self, key: str) -> None:
+        waiting, self.delayed = self.delayed, []
+        for each in waiting:
+            if each.key == key and each.reads is not None:
+                each.reads -= 1
+            if each.reads == 0:
+                each.write()
+            else:
+                self.delayed.append(each)
 
     # --- the server ---------------------------------------------------------------------------------------------------
 
@@ -115,7 +128,11 @@ class LossyApi:
             disable_nagle_algorithm = True
 
             def handle_any(self) -> None:
-                raw = self.rfile.read(int(self.headers.get("content-length") or 0))
+                length = int(self.headers.get("content-length") or 0)
+                raw = self.rfile.read(length)
+                if len(raw) < length:  # its sender was killed in the middle of it
+                    self.close_connection = True
+                    return
                 steps = [unquote(step) for step in urlsplit(self.path).path.strip("/").split("/")]
                 fault, (status, body, headers) = api.answer(
                     self.command,
@@ -179,7 +196,9 @@ class LossyApi:
             key = steps[1]
             fault = self._fault(method, key)
             if method == "GET":
-                return fault, (500, None, {}) if fault == "error_done" else self._one(key)
+                answer = (500, None, {}) if fault == "error_done" else self._one(key)
+                self._was_read(key)
+                return fault, answer
             asked = Asked(
                 method, key, headers.get("if-match"), headers.get("idempotency-key"), body, steps[-1] == "trash"
             )
@@ -217,8 +236,9 @@ class LossyApi:
         if known is not None:
             self.answered[known] = None
         if fault in {"delayed", "pending"}:
-            turns = random.Random(f"{self.seed}/turns/{asked.key}").randint(1, 3)
-            self.delayed.append(Delayed(turns, lambda: self._effect(asked)))
+            chance = random.Random(f"{self.seed}/turns/{asked.key}")
+            until = {chance.choice(("turns", "reads")): chance.randint(1, 3)}
+            self.delayed.append(Delayed(asked.key, lambda: self._effect(asked), **until))
             return 202, None
         status, body = self._effect(asked)
         if fault == "error_done":

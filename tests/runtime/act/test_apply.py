@@ -401,6 +401,30 @@ async def test_a_call_that_the_target_accepted_for_later_is_not_made_again(tmp_p
     assert stage.source.count_of("perform") == 3
 
 
+@pytest.mark.requirement("R29", "R32")
+@pytest.mark.parametrize(("came", "ends"), [(True, "done"), (False, "changed"), (None, "unknown")])
+async def test_an_act_that_came_late_is_not_taken_for_somebody_elses_doing(tmp_path, came, ends):
+    """An object with an open intent that is found changed is left as such only if that act surely did not do it."""
+    stage = Stage(tmp_path)
+    plan = await stage.approved()
+    stage.source.lose_answer(at=1, took_effect=False)
+    await stage.apply(plan)
+
+    answers = iter((False, came))
+
+    def read():
+        answer = next(answers)
+        stage.world.account_table.change("a1", owner="p1")
+        if answer is None:
+            raise SourceError(Incompleteness(code=Reason.SOURCE_UNAVAILABLE))
+        return answer
+
+    stage.source.on("took_effect", at=None, do=read)
+    report = await stage.apply(plan)
+    assert figures(report) == ({"done": 3} if ends == "done" else {"done": 2, ends: 1})
+    assert stage.source.count_of("perform") == 3
+
+
 @pytest.mark.requirement("R29", "R30", "R39")
 async def test_the_same_key_with_other_parameters_is_never_called(tmp_path):
     """An object that changed between intent and retry is `changed`: the key stands for one call and no other."""

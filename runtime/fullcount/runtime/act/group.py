@@ -20,6 +20,7 @@ from fullcount.runtime.act.actors import Actors
 from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.context import ApplyContext
 from fullcount.runtime.act.guard import OBJECT_CODES, PAUSES, guard
+from fullcount.runtime.act.late import whose
 from fullcount.runtime.act.pacing import RECHECK_SECONDS
 from fullcount.runtime.act.perform import perform_guarded
 from fullcount.runtime.act.recheck import Planned
@@ -126,7 +127,16 @@ class GroupRunner:
 
     async def _judged(self, item: Item) -> Due | Left:
         async with self._slots:
-            return await self.judge(item)
+            found = await self.judge(item)
+            if isinstance(found, Left) and found.recorded:
+                return Left(await self._whose(item, found.entry))
+            return found
+
+    async def _whose(self, item: Item, outcome: OutcomeEntry) -> OutcomeEntry:
+        """Return the outcome; of an object with an open intent only after a look whether that act itself came late."""
+        if item.intent is None:
+            return outcome
+        return await whose(outcome, item.intent, item.planned, self.calls.of(item.row), self.actors.of(item.row))
 
     def _admitted(self, judged: Sequence[Due | Left]) -> tuple[list[OutcomeEntry], list[Due]]:
         """Ask the guard about each object that is due; stop at the first finding that is not about the object alone."""
@@ -195,9 +205,10 @@ class GroupRunner:
             if self.context.monotonic() - due.at > LATE_SECONDS:
                 again = await self.judge(due.item)
                 if isinstance(again, Left):
-                    return again.entry if again.recorded else None
+                    return await self._whose(due.item, again.entry) if again.recorded else None
                 if self._parameters(again) != self._parameters(due):
-                    return OutcomeEntry(key, Outcome.CHANGED, None, "the object changed while it waited for its turn")
+                    changed = "the object changed while it waited for its turn"
+                    return await self._whose(due.item, OutcomeEntry(key, Outcome.CHANGED, None, changed))
                 due = again
             call = self._call(due, entry.idempotency_key)
             await self.watch.refresh()
@@ -209,7 +220,7 @@ class GroupRunner:
                 result = ActResult(Outcome.UNKNOWN, ActReason.OUTCOME_UNKNOWN, str(error.reason.code))
         if isinstance(result, Finding):
             return self._forbidden(key, result)
-        return _outcome(key, result)
+        return await self._whose(due.item, _outcome(key, result))
 
     def _forbidden(self, key: tuple[Any, ...], finding: Finding) -> OutcomeEntry | None:
         if finding.code not in OBJECT_CODES:
