@@ -6,6 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-for name in ("check", "rule", "collect", "act"):
+for name in ("check", "rule", "collect", "collect_http", "act", "act_http", "journal"):
     print(f"\n== {name}", flush=True)
     subprocess.run([sys.executable, str(Path(__file__).parent / f"{name}.py")], check=True)

@@ -21,39 +21,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 import sqlalchemy
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from fullcount.compiler import program
-from fullcount.compiler.catalog import Resource
+from benchmarks.accounts import FIELDS, inventory_of, made_row
+
 from fullcount.compiler.lower.world import Bindings
 from fullcount.runtime.collect.loop import Budget, collect
 from fullcount.runtime.collect.snapshots import SnapshotStore
 from fullcount.runtime.connectors.sql import CONNECTOR
 
-FIELDS = {
-    "id": "text",
-    "entry_uuid": "text",
-    "owner": "text?",
-    "team": "text",
-    "environment": "text",
-    "created": "timestamp",
-    "last_login": "timestamp?",
-    "locked": "bool",
-    "row_version": "int",
-}
 COLUMNS = ", ".join(FIELDS)
-
-
-def made_row(index: int) -> tuple[Any, ...]:
-    """Return one row of made data."""
-    day = f"2026-{index % 12 + 1:02}-{index % 28 + 1:02}T08:00:00+00:00"
-    owner = None if index % 11 == 0 else f"p{index % 5000:05}"
-    seen = None if index % 7 == 0 else day
-    return (f"svc-{index:08}", f"{index:032x}", owner, f"team-{index % 60}", "production", day, seen, index % 2, 1)
 
 
 def sqlite_table(folder: Path, rows: int) -> str:
@@ -124,24 +104,6 @@ async def collected(address: str, folder: Path) -> int:
     if not envelope.complete:
         raise RuntimeError(envelope.completeness.model_dump_json())
     return envelope.work.rows
-
-
-def inventory_of(accounts: Resource) -> program.Inventory:
-    """Return the question for every field of every row."""
-    return program.Inventory(
-        name="accounts",
-        source="directory",
-        resource="accounts",
-        key=accounts.key,
-        incarnation=None,
-        version=accounts.version,
-        fields=accounts.fields,
-        scope=None,
-        deadline=None,
-        expects=(),
-        consistency=accounts.consistency,
-        lookup_fields=accounts.lookup_fields,
-    )
 
 
 def timed(run: Callable[[], int], rows: int) -> float:

@@ -31,7 +31,7 @@ from fullcount.runtime.workspace import Workspace
 
 _LEASE = 40
 """Seconds by which each process is later than the one before: a dead run's lease has ended by then."""
-_RUNS = 12
+_RUNS = 20
 """How many further processes it may take at most until nothing is left to do."""
 _NOT_DONE = frozenset({Outcome.CHANGED, Outcome.ALREADY_GONE, Outcome.REFUSED, Outcome.FAILED})
 
@@ -78,7 +78,8 @@ def _phase(target: Target, verb: str, kills: tuple[Kill, ...], told: Told) -> No
         if status != 0 or report is None:
             raise WrongError(f"an {verb} that nobody killed ended with status {status}")
         counts = _counts(report)
-        if report["repeated"] or (counts == before and not target.settle(everything=True)):
+        stays = counts == before and not target.settle(everything=True) and _only_unknown(target, verb)
+        if report["repeated"] or stays:
             _need(told.effects == effects, "doing it once more changed something")
             break
         before = counts
@@ -86,6 +87,14 @@ def _phase(target: Target, verb: str, kills: tuple[Kill, ...], told: Told) -> No
         raise WrongError(f"the {verb} did not come to an end in {_RUNS} runs")
     target.settle(everything=True)
     ended(target, verb)
+
+
+def _only_unknown(target: Target, verb: str) -> bool:
+    """Whether nothing is left but what nobody can ever tell."""
+    with _opened(target) as store:
+        entries = store.ledger(target.plan_id, kind=ActKind.ACT if verb == "apply" else ActKind.UNDO)
+    left = [entry.object_key[0] for entry in entries if entry.outcome in (None, Outcome.UNKNOWN)]
+    return all(map(target.may_stay_unknown, left))
 
 
 def _counts(report: dict[str, Any]) -> dict[str, int]:

@@ -17,7 +17,7 @@ from tests.support.crash_driver import CANARY_POINTS, EDGE_POINTS, POINTS
 ANYWHEN = "any_time"
 """No point: the process is killed from outside, some time after it began."""
 
-_FEW = ("after_claim", "before_finish", "in_claim_commit", *EDGE_POINTS, *CANARY_POINTS)
+_FEW = ("before_finish", *EDGE_POINTS, *CANARY_POINTS)
 """Points that a run passes once."""
 
 

@@ -96,7 +96,7 @@ def _fixed(method: str, path: str, owner: str, more: str, undoes: str) -> str:
 
 
 _DELETE = 'method = "DELETE"\npath = "/things/{id}"\neffect = "delete"\n'
-_ETAG, _KEY = 'precondition = "if_match"\n', 'key_header = "Idempotency-Key"\n'
+_ETAG, _KEY = 'precondition = "if_match"\n', 'key_header = "Idempotency-Key"\nkey_life = 604800\n'
 _ASSIGN, _BACK = f'assign(id: t.id, owner: "{TAKEN}")', f'assign(id: t.id, owner: "{FREE}")'
 
 WAYS = {
@@ -106,7 +106,7 @@ WAYS = {
         Way("delete_etag", {"delete": _DELETE + _ETAG}, "delete(id: t.id)", None, versioned=True),
         Way(
             "escalates",
-            {"delete": _DELETE.replace("{id}", "{id}/trash") + "repeatable = false\n"},
+            {"delete": _DELETE.replace("{id}", "{id}/trash") + "escalates = true\n"},
             "delete(id: t.id)",
             None,
             versioned=False,

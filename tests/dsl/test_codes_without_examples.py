@@ -7,14 +7,16 @@ from fullcount.dsl.codes import CODES
 WITHOUT = {
     "a package is missing on this machine": {"FC611", "FC678"},
     "another version of the program or of a connector is needed for it": {"FC731", "FC735", "FC756", "FC757"},
+    "a program of the host makes what is wrong": {"FC782"},
     "two processes have to meet, or a signal has to come": {"FC720", "FC721", "FC765"},
-    "the target fails, or a long act stands at another step": {"FC764", "FC770", "FC780"},
+    "the target fails, or a long act stands at another step": {"FC764", "FC770", "FC780", "FC786", "FC787"},
     "the source itself answers worse than it declares": {"FC745", "FC748"},
     "the store has to be damaged past its own locks": {"FC715", "FC717", "FC740", "FC741", "FC773"},
     "a second lock: the compiler, the plan or the engine refuses it before": {
         "FC706", "FC723", "FC724", "FC725", "FC726", "FC727", "FC728", "FC729", "FC733", "FC734", "FC747", "FC759",
         "FC766",
     },
+    "a series of readings, night after night, has to come before it": {"FC736", "FC737"},
     "a rule has to select more than 50,000 objects": {"FC912"},
     "a mistake of the program": {"FC901", "FC910", "FC911", "FC913", "FC914", "FC920"},
 }  # fmt: skip

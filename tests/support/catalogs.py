@@ -221,6 +221,15 @@ SNAPSHOTS = Resource(
             effect=Effect.CREATE,
             idempotency=Idempotency.KEY,
             reversible=True,
+            key_life=7 * 86_400 * 10**6,
+        ),
+        "post_note": Operation(
+            name="post_note",
+            parameters={"note": Parameter(_always(TEXT))},
+            effect=Effect.CREATE,
+            idempotency=Idempotency.KEY,
+            reversible=False,
+            key_life=3_600 * 10**6,
         ),
         "delete_snapshot": Operation(
             name="delete_snapshot",

@@ -49,6 +49,9 @@ POINTS = (
 """Those that every apply passes. `in_…_commit`: every statement of the transaction was sent, and not its commit."""
 
 EDGE_POINTS = (
+    "before_claim",
+    "before_began",
+    "before_run_finished",
     "in_began_commit",
     "after_began",
     "in_finish_commit",

@@ -49,19 +49,12 @@ class Answer:
 Fault = Callable[[Asked], "Answer | None"]
 
 
-class Api:
-    """See the module's text."""
+class Server:
+    """A server on this machine; `answer` says what it answers."""
 
-    def __init__(self, things: list[dict[str, Any]], *, page: int = PAGE, token: str | None = None) -> None:
-        self.objects = {str(thing["id"]): thing for thing in things}
-        self.versions = dict.fromkeys(self.objects, 1)
-        self.page, self.token = page, token
-        self.tokens_given = 0
-        self.requests: list[Asked] = []
-        self.faults: list[Fault] = []
-        self.effects: list[tuple[str, str]] = []
-        self.snapshot: str | None = "s1"
-        self._lock = threading.Lock()
+    def answer(self, asked: Asked) -> Answer:
+        """Answer one request."""
+        raise NotImplementedError
 
     def __enter__(self) -> Self:
         api = self
@@ -113,6 +106,21 @@ class Api:
     def url(self) -> str:
         """The server's address."""
         return f"http://127.0.0.1:{self._server.server_address[1]}"
+
+
+class Api(Server):
+    """See the module's text."""
+
+    def __init__(self, things: list[dict[str, Any]], *, page: int = PAGE, token: str | None = None) -> None:
+        self.objects = {str(thing["id"]): thing for thing in things}
+        self.versions = dict.fromkeys(self.objects, 1)
+        self.page, self.token = page, token
+        self.tokens_given = 0
+        self.requests: list[Asked] = []
+        self.faults: list[Fault] = []
+        self.effects: list[tuple[str, str]] = []
+        self.snapshot: str | None = "s1"
+        self._lock = threading.Lock()
 
     def lists(self, family: str) -> list[Asked]:
         """Every request for a page of a family."""

@@ -81,15 +81,15 @@ def require_binaries() -> Path:
 
 
 @contextmanager
-def running_cluster() -> Iterator[Cluster]:
-    """Make, start and at the end remove a cluster."""
+def running_cluster(*, durable: bool = False) -> Iterator[Cluster]:
+    """Make, start and at the end remove a cluster. `durable`: it writes to disk at each commit, as a real one does."""
     binaries = require_binaries()
     owner = pwd.getpwnam("postgres") if os.getuid() == 0 else None
     folder = Path(tempfile.mkdtemp(prefix="fullcount-pg-"))
     try:
         if owner is not None:
             os.chown(folder, owner.pw_uid, owner.pw_gid)
-        yield from _serve(binaries, folder, owner)
+        yield from _serve(binaries, folder, owner, durable=durable)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -111,18 +111,21 @@ def standby_of(cluster: Cluster) -> Iterator[Cluster]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _serve(binaries: Path, folder: Path, owner: pwd.struct_passwd | None) -> Iterator[Cluster]:
+def _serve(binaries: Path, folder: Path, owner: pwd.struct_passwd | None, *, durable: bool) -> Iterator[Cluster]:
     data, password = folder / "data", folder / "password"
     password.write_text("secret\n")
     password.chmod(0o644)
     initdb = ["--username", SUPERUSER, "--pwfile", password, "--auth", "scram-sha-256", "--encoding", "UTF8"]
     _run(owner, binaries / "initdb", "--pgdata", data, "--no-sync", "--locale", "C.UTF-8", *initdb)
-    yield from _start(binaries, folder, owner)
+    yield from _start(binaries, folder, owner, durable=durable)
 
 
-def _start(binaries: Path, folder: Path, owner: pwd.struct_passwd | None) -> Iterator[Cluster]:
+def _start(
+    binaries: Path, folder: Path, owner: pwd.struct_passwd | None, *, durable: bool = False
+) -> Iterator[Cluster]:
     data, port = folder / "data", _free_port()
-    settings = f"-p {port} -h 127.0.0.1 -k {folder} -c fsync=off -c max_connections=60 -c shared_buffers=32MB"
+    sync = "on" if durable else "off"
+    settings = f"-p {port} -h 127.0.0.1 -k {folder} -c fsync={sync} -c max_connections=60 -c shared_buffers=32MB"
     control = (binaries / "pg_ctl", "--pgdata", data, "--wait")
     _run(owner, *control, "--log", folder / "log", "--options", settings, "start")
     try:

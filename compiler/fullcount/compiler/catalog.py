@@ -32,6 +32,10 @@ class Effect(StrEnum):
     CREATE = "create"
 
 
+LEAST_KEY_LIFE = 24 * 3_600 * 10**6
+"""How long a target must know a key again, at least, for a run to rest on it, in microseconds (R31)."""
+
+
 class Idempotency(StrEnum):
     """What makes a repeated call harmless."""
 
@@ -66,6 +70,10 @@ class Operation:
     """Whether `undo` can bring the object back to what it was."""
     undoes: frozenset[str] = frozenset()
     """Operations of the same resource that this one can take back."""
+    escalates: bool = False
+    """Whether doing it again does more than doing it once: a second delete that destroys. It is never repeated."""
+    key_life: int | None = None
+    """How long the target knows an idempotency key again, in microseconds; None: nobody says so."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from fullcount.compiler import ir, program
-from fullcount.compiler.catalog import Effect, Operation, Parameter, Resource
+from fullcount.compiler.catalog import LEAST_KEY_LIFE, Effect, Idempotency, Operation, Parameter, Resource
 from fullcount.compiler.environment import Env
 from fullcount.compiler.expressions import Checker
 from fullcount.compiler.names import BoundInventory, said_twice
@@ -26,6 +26,10 @@ class Target:
 
     inventory: BoundInventory
     row: str
+
+
+_HOUR = 3_600 * 10**6
+"""In microseconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +61,10 @@ def check_calls(
     if call is None or (undo_decl is not None and undo is None):
         return None
     found, arguments = call
+    if _forgets(found.operation, call_decl, checker.context.sink):
+        return None
+    if undo_decl is not None and undo is not None and _forgets(undo[0].operation, undo_decl, checker.context.sink):
+        return None
     undo_call = None
     if undo_decl is not None and undo is not None:
         if not _takes_back(call_decl, undo_decl, found, undo[0].operation, checker.context.sink):
@@ -67,6 +75,23 @@ def check_calls(
             return None
         undo_call = undo[0].call(undo[1], reversible=undo[0].operation.reversible)
     return found.call(arguments, reversible=undo_call is not None), undo_call
+
+
+def _forgets(operation: Operation, decl: tree.OperationCall, sink: Diagnostics) -> bool:
+    """Whether the target forgets the keys of an operation before a run may be over; if so, that is reported."""
+    life = operation.key_life
+    if operation.idempotency is not Idempotency.KEY or life is None or life >= LEAST_KEY_LIFE:
+        return False
+    error(
+        sink,
+        "FC543",
+        f"the target of `{operation.name}` knows a key again for {life / _HOUR:g}h only",
+        decl.operation.span,
+        why="a run that is gone on with the next day would repeat a call that the target takes for a new one",
+        help="a key must be known for 24h at least: use an operation that is conditional on the object's version, or "
+        "correct `key_life` in the source's configuration",
+    )
+    return True
 
 
 def _takes_back(

@@ -34,6 +34,7 @@ from fullcount.runtime.act.undo import undo_plan
 from fullcount.runtime.approve import approvals
 from fullcount.runtime.approve.approvals import ApprovalStatus
 from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.approve.signing import Signed
 from fullcount.runtime.collect.budget import Budget
 from fullcount.runtime.collect.budget import Progress as ReadProgress
 from fullcount.runtime.collect.snapshots import SnapshotStore
@@ -231,8 +232,9 @@ class Engine:
 
             async def approve(_stage: Stage, _evidence: Evidence) -> ApprovalStatus:
                 return approvals.decide(
-                    self.store, plan, declared, self.workspace.roles, allowed=self.workspace.automatic_approval()
-                )
+                    self.store, plan, declared, self.workspace.roles, allowed=self.workspace.automatic_approval(),
+                    signing=self.workspace.signing(),
+                )  # fmt: skip
 
             async def act(_stage: Stage, _evidence: Evidence) -> None:
                 reports.append(await apply_plan(context))
@@ -269,18 +271,25 @@ class Engine:
         if declared is None:
             return None
         allowed = self.workspace.automatic_approval()
-        return approvals.status(self.store, plan, declared, self.workspace.roles, allowed=allowed)
+        return approvals.status(
+            self.store, plan, declared, self.workspace.roles, allowed=allowed, signing=self.workspace.signing()
+        )
 
     def resumes_at(self, plan: StoredPlan) -> datetime | None:
         """Return from when on an apply of this plan that is paused can be gone on with; None if none is."""
         return next((paused.resumes_at for paused in self.store.paused(plan.document.plan_id)), None)
 
-    def give_approval(self, plan: StoredPlan, person: Person, digest: str) -> ApprovalStatus:
+    def give_approval(
+        self, plan: StoredPlan, person: Person, digest: str, signed: Signed | None = None
+    ) -> ApprovalStatus:
         """Count this person's yes over the digest that they name. Raises `ApprovalRefused` and its kin."""
         declared = approval_of(workflow_from_document(plan.document.program), plan.document.proposal)
         if declared is None:
             raise NothingToApproveError(plan.document.proposal)
-        return approvals.give(self.store, plan, declared, self.workspace.roles, person, digest=digest)
+        return approvals.give(
+            self.store, plan, declared, self.workspace.roles, person, digest=digest,
+            signing=self.workspace.signing(), signed=signed,
+        )  # fmt: skip
 
     def strike(
         self, plan: StoredPlan, person: Person, keys: Sequence[tuple[Any, ...]], because: str | None
@@ -361,6 +370,7 @@ class Engine:
             ),
             freezes=self.workspace.freezes,
             automatic_approval=self.workspace.automatic_approval,
+            signing=self.workspace.signing,
             versions={"engine": __version__, **versions},
             clock=self._clock,
             monotonic=self._budget.monotonic,

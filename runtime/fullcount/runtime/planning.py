@@ -231,6 +231,7 @@ class Planning:
             sources=request.sources,
             clocks=None if act is None or len(act.steps) == 0 else clocks_of(self.store, workflow, proposal),
             sample=request.sample,
+            recorded=self.workspace.recorded(workflow.inventories.values()),
         )
         try:
             document = build_plan(inputs)
@@ -246,8 +247,9 @@ class Planning:
             msg = "the graph has an approve stage only where an approval is declared, and after its plan"
             raise TypeError(msg)
         return approvals.decide(
-            self.store, self.stored, declared, self.workspace.roles, allowed=self.workspace.automatic_approval()
-        )
+            self.store, self.stored, declared, self.workspace.roles, allowed=self.workspace.automatic_approval(),
+            signing=self.workspace.signing(),
+        )  # fmt: skip
 
     async def _reach(self, stage: Stage) -> tuple[str, ...] | Refusal:
         """Return what the act and its undo set off besides, for the plan to announce; or why they would be refused."""

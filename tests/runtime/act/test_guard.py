@@ -71,6 +71,10 @@ REFUSED = {
         replace(ALLOWED, approval=replace(ALLOWED.approval, broken="ana (uid:1) is no longer among those who may")),
         "FC779",
     ),
+    "a signature that it rests on holds no more": (
+        replace(ALLOWED, approval=replace(ALLOWED.approval, unsigned="the key SHA256:x is not among the allowed")),
+        "FC782",
+    ),
     "a rule approved more than the workspace allows now": (
         replace(ALLOWED, approval=replace(ALLOWED.approval, automatic_of=4), automatic_allowed=3),
         "FC719",
@@ -80,6 +84,8 @@ REFUSED = {
     "already used": (replace(ALLOWED, plan_state="applied"), "FC712"),
     "halted": (replace(ALLOWED, halted="pager"), "FC722"),
     "halted without a reason": (replace(ALLOWED, halted=""), "FC722"),
+    "paused": (replace(ALLOWED, paused="pager"), "FC785"),
+    "paused without a reason": (replace(ALLOWED, paused=""), "FC785"),
     "another engine": (replace(ALLOWED, versions_running={"engine": "0.2.0", "directory": "1.0"}), "FC756"),
     "another connector": (replace(ALLOWED, versions_running={"engine": "0.1.0", "directory": "1.1"}), "FC757"),
     "a connector that is missing": (replace(ALLOWED, versions_running={"engine": "0.1.0"}), "FC757"),

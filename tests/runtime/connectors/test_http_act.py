@@ -8,9 +8,9 @@ from tests.support.reading_http import config, things
 
 from fullcount.compiler.catalog import Idempotency
 from fullcount.compiler.values import Cell, FieldState, present
-from fullcount.runtime.connectors.base import ActCall, Existence, Outcome
+from fullcount.runtime.connectors.base import ActCall, ErrorClass, Existence, Outcome, SourceError
 from fullcount.runtime.connectors.http import CONNECTOR
-from fullcount.runtime.evidence.codes import ActReason
+from fullcount.runtime.evidence.codes import ActReason, Reason
 
 RESOURCE = {
     "read": "/cursor/{id}",
@@ -202,24 +202,6 @@ async def test_a_write_that_sets_no_field_is_never_taken_for_done_by_reading(api
     assert await source.took_effect(call) is (False if version is not None and not reached else None)
 
 
-def test_what_makes_a_repeated_call_harmless_can_be_declared(api):
-    """A delete that destroys the second time is said to be one; what may come twice is said to be that."""
-    remove = RESOURCE["operations"]["remove"]
-    delete = {"method": "DELETE", "path": "/cursor/{id}", "effect": "delete"}
-    patch = {"method": "PATCH", "path": "/cursor/{id}", "effect": "update", "body": {"n": 9}}
-    declared = {
-        "destroys": (delete | {"repeatable": False}, Idempotency.NONE),
-        "keyed": (remove | {"repeatable": False}, Idempotency.NONE),
-        "plain": (delete, Idempotency.NATURAL),
-        "patch": (patch, Idempotency.NONE),
-        "set": (patch | {"repeatable": True}, Idempotency.NATURAL),
-        "key": (remove | {"repeatable": True}, Idempotency.KEY),
-    }
-    source = Source(api, operations={name: settings for name, (settings, _) in declared.items()})
-    found = {name: operation.idempotency for name, operation in source.resource.operations.items()}
-    assert found == {name: idempotency for name, (_, idempotency) in declared.items()}
-
-
 @pytest.mark.requirement("R28")
 async def test_key_can_never_lead_to_another_path(api):
     """A key is one step of the path, whatever it holds; one that can't be, names nothing."""
@@ -251,3 +233,66 @@ async def test_look_up_keeps_only_what_matches_and_reads_to_the_end(api):
     assert (matches.complete, [row["id"].value for row in matches.rows]) == (True, ["t0004"])
     assert await reader.count(source.resource) == 5
     await reader.close()
+
+
+BUSY = Answer(429, None, {"retry-after": "7"})
+TROUBLES = {
+    "too busy": (BUSY, Outcome.FAILED, ErrorClass.THROTTLE, 7.0),
+    "in flight under the same key": (Answer(409, None), Outcome.UNKNOWN, None, None),
+    "refused for good": (Answer(422, None), Outcome.FAILED, None, None),
+}
+
+
+@pytest.mark.requirement("R30", "R32")
+@pytest.mark.parametrize("trouble", TROUBLES)
+async def test_only_a_refusal_that_says_that_nothing_was_done_and_passes_may_be_tried_again(api, trouble):
+    """A busy target says how long to wait; a call under way is unknown, and one with other parameters fails."""
+    answer, outcome, kind, after = TROUBLES[trouble]
+    source = Source(api, **UNVERSIONED)
+    call = await source.call("remove", "t0001")
+    api.faults.append(lambda asked: answer if asked.method == "DELETE" else None)
+    result = await source.perform(call)
+    assert (result.outcome, result.trouble, result.after) == (outcome, kind, after)
+    assert "t0001" in api.objects
+
+
+@pytest.mark.requirement("R31")
+def test_an_operation_declares_how_long_its_key_lives_and_whether_it_escalates(api):
+    """What a configuration says of repeating stands in the declaration; PUT and DELETE need no key to be harmless."""
+    keyed = {"key_header": "Idempotency-Key", "key_life": 90_000}
+    post = {"method": "POST", "path": "/cursor", "effect": "create", **keyed}
+    operations = {**RESOURCE["operations"], "post": post}
+    operations["remove"] = {**operations["remove"], "escalates": True}
+    declared = Source(api, operations=operations).resource.operations
+    assert (declared["post"].idempotency, declared["post"].key_life) == (Idempotency.KEY, 90_000_000_000)
+    assert (declared["remove"].idempotency, declared["remove"].escalates) == (Idempotency.NATURAL, True)
+    assert not declared["delete"].escalates
+
+
+@pytest.mark.requirement("R24")
+async def test_the_tenant_of_a_credential_is_a_fact_of_the_target_and_is_never_guessed(api):
+    """Two credentials of one address may be of two tenants; what does not say so is not acted on."""
+    tenants = {"Bearer a": "acme", "Bearer b": "other"}
+    api.faults.append(
+        lambda asked: (
+            Answer(200, {"org": {"id": tenants.get(asked.headers.get("authorization"))}})
+            if asked.path == "/me"
+            else None
+        )
+    )
+    secrets = {"auth": _bearer("a"), "act_auth": _bearer("b")}
+    settings = config(api, "cursor", RESOURCE, tenant={"path": "/me", "at": "org/id"}, **secrets)
+    reader = await CONNECTOR.open_reader("api", settings)
+    actor = await CONNECTOR.open_actor("api", settings)
+    assert (await reader.identity())["target_tenant"] == "acme"
+    assert (await actor.identity())["target_tenant"] == "other"
+    tenants.clear()
+    with pytest.raises(SourceError) as found:
+        await reader.identity()
+    assert found.value.reason.code is Reason.AUTH_FAILED
+    await reader.close()
+    await actor.close()
+
+
+def _bearer(text):
+    return {"bearer": {"command": ["printf", text]}}

@@ -201,20 +201,6 @@ async def test_token_is_fetched_used_and_fetched_anew_when_it_was_revoked(tmp_pa
     assert api.tokens_given == 2
 
 
-@pytest.mark.requirement("R7")
-async def test_detail_that_fails_is_a_state_of_the_field_and_never_an_absence(tmp_path):
-    """Fields of a further request for each object: what can't be had is unknown."""
-    resource = {
-        "fields": {"id": "text", "owner": {"type": "text?", "at": "$detail/body/owner"}},
-        "detail": "/cursor/{id}",
-    }
-    with Api(things(4)) as api:
-        api.faults.append(lambda asked: Answer(403) if asked.path.endswith("t0002") else None)
-        api.faults.append(lambda asked: Answer(500) if asked.path.endswith("t0003") else None)
-        envelope = await read_all(config(api, "cursor", resource), tmp_path)
-    assert envelope.fields["owner"].states == {"present": 1, "absent": 1, "forbidden": 1, "source_failed": 1}
-
-
 @pytest.mark.requirement("R18")
 async def test_part_that_does_not_answer_is_named_and_the_others_are_read(tmp_path):
     """Several lists that make one: one that fails makes the whole incomplete, by its name."""

@@ -35,7 +35,8 @@ JSON = st.recursive(
     | st.integers(-(2**64), 2**64)
     | st.text("$int0123 é\n\x1f\x7f\u2028\ue000\U0001f600", max_size=6),
     lambda inner: (
-        st.lists(inner, max_size=3) | st.dictionaries(st.text("$intZ\ue000\U0001f600", max_size=6), inner, max_size=3)
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text('$intZ\x7f"\ue000\U0001f600', max_size=6), inner, max_size=3)
     ),
     max_leaves=8,
 )

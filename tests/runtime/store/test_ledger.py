@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import delete
 from sqlalchemy.exc import IntegrityError
 from tests.support.stores import ANA, BO, TTL, WORKFLOW, lock
 
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.exit_codes import Exit
+from fullcount.runtime.journal.verify import verify
 from fullcount.runtime.store.errors import (
     ApprovalMissing,
     ApprovalRefused,
@@ -19,6 +21,7 @@ from fullcount.runtime.store.errors import (
     PlanStale,
     StoreError,
 )
+from fullcount.runtime.store.tables import Control
 from fullcount.runtime.store.views import ActKind, Intent, OutcomeEntry, PlanState
 
 
@@ -114,6 +117,39 @@ def test_the_kill_switch_stops_the_next_intent_and_can_be_lifted(office):
     office.store.resume(BO)
     assert office.store.halted() is None
     assert office.store.record_intents(plan_id, run_id, fence, [lock("b")])[0].fresh
+
+
+@pytest.mark.requirement("R24")
+def test_a_pause_of_its_workflow_stops_the_next_intent_and_no_undo(office):
+    """Other workflows go on, outcomes are still taken, what was done can be taken back, and the record verifies."""
+    plan, run_id, fence = office.applying("a", "b")
+    plan_id = plan.document.plan_id
+    office.store.record_intents(plan_id, run_id, fence, [lock("a")])
+    office.store.pause("another_workflow", "not this one", ANA)
+    office.store.pause(WORKFLOW, "the directory moves", ANA)
+    assert office.store.paused_because(WORKFLOW) == "the directory moves (ana)"
+    error = refused_intent(office, plan, run_id, fence, Halted, lock("b"))
+    assert (error.code, error.exit) == ("FC785", Exit.REFUSED_BY_POLICY)
+    office.store.record_outcomes(plan_id, run_id, fence, [done("a")])
+    office.store.release(fence)
+    undo, held = office.begin(plan, "undo")
+    assert office.store.record_intents(plan_id, undo, held, [lock("a")], kind=ActKind.UNDO)[0].fresh
+    office.store.release(held)
+    office.store.unpause(WORKFLOW, BO)
+    fence = office.store.claim_plan(plan_id, run_id, TTL)
+    assert office.store.record_intents(plan_id, run_id, fence, [lock("b")])[0].fresh
+    assert verify(office.store).problems == ()
+
+
+def test_a_pause_that_was_lifted_past_the_store_does_not_verify(office):
+    """Somebody removes the switch by hand: acts that are meant then are wrong by the record."""
+    plan, run_id, fence = office.applying("a")
+    office.store.pause(WORKFLOW, "wait", ANA)
+    with office.store.writing() as tx:
+        tx.session.execute(delete(Control))
+    office.store.record_intents(plan.document.plan_id, run_id, fence, [lock("a")])
+    said = {problem.what for problem in verify(office.store).problems}
+    assert any("was paused" in what for what in said), said
 
 
 # -- fences -----------------------------------------------------------------------------------------------------------

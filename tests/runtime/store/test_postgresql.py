@@ -8,9 +8,14 @@ import pytest
 from sqlalchemy.exc import DatabaseError
 from tests.runtime.store.test_opening import differences
 from tests.support.records import full_history
-from tests.support.stores import Office
+from tests.support.stores import ANA, Office
 
+from fullcount.runtime.journal.bundle import export_run
+from fullcount.runtime.journal.runs_of import run_of
 from fullcount.runtime.journal.verify import verify
+from fullcount.runtime.reports.gather import report_of
+from fullcount.runtime.reports.lines import csv_of, json_of
+from fullcount.runtime.reports.page import page_of
 from fullcount.runtime.store.engine import make_engine
 from fullcount.runtime.store.errors import StoreTooNew, StoreUnavailable
 from fullcount.runtime.store.store import Store
@@ -80,6 +85,18 @@ def test_everything_that_happened_verifies_and_a_change_does_not(team, postgresq
         connection.exec_driver_sql("UPDATE acts SET outcome = 'failed' WHERE kind = 'undo'")
     engine.dispose()
     assert not verify(team.store).ok
+
+
+def test_what_happened_is_exported_and_reported(team, tmp_path):
+    """With the same check, and the same sums."""
+    run = run_of(team.store, full_history(team))
+    export_run(team.store, run, tmp_path / "b", signers=None, person=ANA, sign=None)
+    for render in (csv_of, json_of, page_of):
+        with report_of(team.store, run, "acme") as made:
+            assert made.invalid is None
+            assert made.plan is not None
+            assert (made.plan.sums or {})["inventory"] == 102
+            assert "last_login is newer" in "".join(render(made)) or made.undo
 
 
 def test_time_is_that_of_the_database(postgresql_url):

@@ -30,6 +30,7 @@ from fullcount.dsl.codes import (
     picks,
     runtime,
     shared,
+    signing,
     steps,
     suppressions,
     syntax,
@@ -70,6 +71,7 @@ CODES: dict[str, Code] = {
         understanding,
         workspace_use,
         runtime,
+        signing,
         internal,
     )
     for code in room.CODES

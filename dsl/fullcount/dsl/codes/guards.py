@@ -54,6 +54,19 @@ CODES: tuple[Code, ...] = (
         right=_acting("canary 5 then wait 45m"),
     ),
     Code(
+        id="FC543",
+        title="a key that the target forgets too soon",
+        explanation=(
+            "What makes repeating this operation harmless is the key that each call carries: the target knows it again "
+            "and does nothing twice. It keeps keys for less than 24 hours, so a run that is gone on with the next day "
+            "would repeat a call that the target takes for a new one.\n\n"
+            "Act with an operation that is conditional on the object's version; or, if the target keeps its keys "
+            "longer than its source's configuration says, correct `key_life` there."
+        ),
+        wrong=tidy((_UNDO, ""), ("directory.update(id: a.id, locked: true)", "cloud.post_note(note: a.id)")),
+        right=tidy(),
+    ),
+    Code(
         id="FC531",
         title="a window that never opens",
         explanation=(

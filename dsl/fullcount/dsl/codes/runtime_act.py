@@ -242,6 +242,44 @@ CODES: tuple[Code, ...] = (
         files=edited("accounts.fcw", CANARY),
     ),
     Code(
+        "FC785",
+        "the workflow is paused",
+        "Someone has paused this one workflow; others go on. A run under way stops before its next act: what was done "
+        "stays done, the rest was not started, and nothing failed. An act that was meant and not called is gone on "
+        "with later, under the same key. Taking back is not bound to a pause.\n\n"
+        "The message says who and why. Let it go on with `fullcount pause WORKFLOW --release`, and apply the same plan "
+        "again while its approval and its evidence last; to end it for good, take the approval back with "
+        "`fullcount approve PLAN --revoke 'why'`.",
+        form=Form.COMMAND,
+        wrong=session(APPROVE, "fullcount pause lock_orphans 'the directory moves'", f"{APPLY} --json"),
+        right=session(
+            APPROVE,
+            "fullcount pause lock_orphans 'the directory moves'",
+            "fullcount pause lock_orphans --release",
+            f"{APPLY} --json",
+        ),
+    ),
+    Code(
+        "FC786",
+        "the act must not be made twice",
+        "The call of this act was made, or was about to be, and no answer was kept; reading shows no effect of it by "
+        "now. Repeating it is what usually helps, and here it must not be: the operation is declared as one that does "
+        "something else or something more the second time (a second `DELETE` that destroys what the first one put "
+        "away), or the target no longer knows the key by which it would tell a repetition. A call that is still under "
+        "way may take effect later.\n\n"
+        "Look at the object at the source. While the call could still arrive, the outcome stays unknown; after that it "
+        "counts as failed, and a new plan has the object if it is still due.",
+    ),
+    Code(
+        "FC787",
+        "the same kind of failure again and again",
+        "Several acts in a row failed for the same kind of reason: the target answered that it is too busy, was not "
+        "there, refused them for good, or gave no answer. More of the same would follow, so the run stopped before "
+        "its next act, whatever the workflow's own `stop` allows.\n\n"
+        "Find the cause in the outcomes. The rest of the plan was not started; applying the same plan again goes on "
+        "with it.",
+    ),
+    Code(
         "FC779",
         "the approval no longer holds",
         "The roles in `fullcount.toml` are read again right before each act. Somebody whose yes was counted is no "

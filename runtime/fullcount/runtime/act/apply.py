@@ -196,7 +196,9 @@ class _Applying:
 
     async def _resolve(self, items: Mapping[tuple[Any, ...], Item]) -> tuple[Item, ...]:
         plan_id = self.context.plan.document.plan_id
-        resolved = await resolve(self.context.store.open_intents(plan_id), items, self._calls, self.actors)
+        resolved = await resolve(
+            self.context.store.open_intents(plan_id), items, self._calls, self.actors, self.context.store.now()
+        )
         for at in range(0, len(resolved.outcomes), GROUP_LIMIT):
             part = resolved.outcomes[at : at + GROUP_LIMIT]
             self.context.store.record_outcomes(plan_id, self.run_id, self.fence, part)
@@ -227,7 +229,7 @@ class _Applying:
             concurrency=self.act.concurrency,
             acts=sum(1 for e in ledger if e.intent_at is not None and e.object_key not in resuming),
         )
-        pacer = Pacer(self.act.rate, context.monotonic, context.sleep)
+        pacer = Pacer(self.act.rate, context.monotonic, context.sleep, lambda: context.stop.reason is not None)
         counts = counted(row_outcomes(rows, [e for e in ledger if e.object_key not in resuming], {}))
         stopped = await act_in_groups(context, runner, todo, pacer, Teller(context, len(rows), counts))
         self.ended.undecided = runner.undecided

@@ -18,6 +18,7 @@ from fullcount.compiler.catalog import Resource
 from fullcount.compiler.program import Protection, Workflow
 from fullcount.runtime.act.moved import Moved
 from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.approve.signing import UNSIGNED, Signing
 from fullcount.runtime.connectors.base import Outcome, SourceActor, SourceReader
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.exit_codes import Exit
@@ -73,6 +74,10 @@ def _nothing_automatic() -> int:
     return 0
 
 
+def _nothing_signed() -> Signing:
+    return UNSIGNED
+
+
 @dataclass(frozen=True, slots=True)
 class ApplyContext:
     """Everything that applying or undoing one plan needs.
@@ -82,7 +87,7 @@ class ApplyContext:
     is in which role, `protections` what the workspace protects of the plan's base inventory, `freezes` when nothing may
     be done; each raises when it can't. `exemption_tables` are the lists that stand in a source, read by a question.
     `stop` asks the run to stop. `automatic_approval` reads how many objects a plan may have that its workflow's own
-    rule approved.
+    rule approved, `signing` what the workspace asks for of signatures.
     """
 
     store: Store
@@ -106,6 +111,7 @@ class ApplyContext:
     lease_time: timedelta = LEASE_TIME
     slot_id: str | None = None
     automatic_approval: Callable[[], int] = _nothing_automatic
+    signing: Callable[[], Signing] = _nothing_signed
     exemption_tables: Mapping[str, Callable[[], Awaitable[Sequence[Exemption]]]] = field(default_factory=dict)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from fullcount.runtime.act.context import ApplyContext, ApplyReport, RowOutcome
 from fullcount.runtime.act.guard import ground
-from fullcount.runtime.act.stop import FAILURES
+from fullcount.runtime.act.stop import AGAIN_AND_AGAIN, FAILURES
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.evidence.refusal import Finding, Ground
@@ -34,6 +34,7 @@ _EXITS_BY_CODE: Mapping[str, Exit] = {
     "FC764": Exit.ERROR,
     "FC765": Exit.ERROR,
     "FC777": Exit.ERROR,
+    AGAIN_AND_AGAIN: Exit.ERROR,
 }
 
 

@@ -2,7 +2,8 @@
 
 For each object, in this order and never another: it is judged on what it is now; the guard is asked; the intent is
 committed; the guard is asked again and the call made; the outcome is committed. Intents of a group share one
-transaction, and so do its outcomes. A call whose answer was lost is `unknown`, never tried again here.
+transaction, and so do its outcomes. A call whose answer was lost is `unknown`, never tried again here; one of which the
+target said that it did nothing is tried again a few times, the guard asked before each (`repeating.py`).
 
 An object whose intent was committed and that the guard then forbids ends as `refused`, unless the lease was lost or the
 run is only paused: then a later run resolves it, by reading, and this one records nothing more of it.
@@ -12,19 +13,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from typing import Any
 
 from fullcount.compiler.values import Row, Value
 from fullcount.runtime.act.actors import Actors
+from fullcount.runtime.act.ahead import Ahead
 from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.context import ApplyContext
+from fullcount.runtime.act.earlier import found_done, is_final, took_effect
 from fullcount.runtime.act.guard import OBJECT_CODES, PAUSES, guard
-from fullcount.runtime.act.late import whose
-from fullcount.runtime.act.pacing import RECHECK_SECONDS
+from fullcount.runtime.act.pacing import RECHECK_SECONDS, rest
 from fullcount.runtime.act.perform import perform_guarded
 from fullcount.runtime.act.recheck import Planned
-from fullcount.runtime.act.stop import StopRule
+from fullcount.runtime.act.repeating import may_repeat, trouble_of, wait_before_again
+from fullcount.runtime.act.stop import AGAIN_AND_AGAIN, InARow, StopRule
 from fullcount.runtime.act.watch import Watch
 from fullcount.runtime.connectors.base import ActCall, ActResult, Outcome, SourceError
 from fullcount.runtime.evidence.codes import ActReason
@@ -33,6 +37,9 @@ from fullcount.runtime.plan.digest import CanonicalError, canonical_bytes
 from fullcount.runtime.plan.document import PlanRow
 from fullcount.runtime.store.errors import FenceLost, StoreError
 from fullcount.runtime.store.views import ActKind, Fence, Intent, LedgerEntry, OutcomeEntry
+
+_LATER = PAUSES | {AGAIN_AND_AGAIN}
+"""Findings after which an act that was meant and not called is gone on with."""
 
 LATE_SECONDS = 5 * RECHECK_SECONDS
 """An object whose call comes later than this after it was judged is judged once more."""
@@ -92,13 +99,18 @@ class GroupRunner:
     acts: int
     stopped_by: Finding | None = None
     undecided: dict[tuple[Any, ...], str] = field(default_factory=dict)
+    in_a_row: InARow = field(default_factory=InARow)
     _slots: asyncio.Semaphore = field(init=False)
 
     def __post_init__(self) -> None:
         self._slots = asyncio.Semaphore(max(1, self.concurrency))
 
-    async def run(self, items: Sequence[Item]) -> list[OutcomeEntry]:
-        """Act on a group of at most 50 and return the outcomes recorded; the rest was not started.
+    def ahead(self, items: Sequence[Item], many: Callable[[], int]) -> Ahead[Item, Due | Left]:
+        """Return what judges objects before their turn; `many` beyond the group that is acted on."""
+        return Ahead(self._judged, items, many, self.context.monotonic)
+
+    async def run(self, ahead: Ahead[Item, Due | Left], number: int) -> list[OutcomeEntry]:
+        """Act on the next group of at most 50 and return the outcomes recorded; the rest was not started.
 
         Raises what a connector raises beyond its contract, after the outcomes of the others were recorded.
         """
@@ -106,39 +118,52 @@ class GroupRunner:
         self.stopped_by = guard(self.watch.inputs(None, self.acts))
         if self.stopped_by is not None:
             return []
-        await self.watch.refresh()  # whether an object is let go is judged by the lists, too
-        judged = await _all([self._judged(item) for item in items])
+        judged = await _all(ahead.take(number))
         await self.watch.refresh()
-        outcomes, due = self._admitted([answer for answer in judged if not isinstance(answer, Exception)])
+        outcomes, due = await self._admitted([answer for answer in judged if not isinstance(answer, Exception)])
         entries = self._intents(due)
         results: list[OutcomeEntry | Exception | None] = []
         if entries is not None:
             numbered = zip(due, entries, range(self.acts, self.acts + len(due)), strict=True)
             self.acts += len(due)
-            results = await _all([self._act(each, entry, nth) for each, entry, nth in numbered])
+            calls = [asyncio.ensure_future(self._act(each, entry, nth)) for each, entry, nth in numbered]
+            ahead.go_on()  # begun after the calls, so that these come first
+            results = await _all(calls)
         outcomes += [found for found in results if isinstance(found, OutcomeEntry)]
         self._record(outcomes, with_intent=frozenset(each.item.row.key for each in due))
         for found in (*judged, *results):
             if isinstance(found, Exception):
                 raise found
+        if self.stopped_by is None:
+            self.stopped_by = self.in_a_row.finding
         return outcomes
 
     # -- before the intent ------------------------------------------------------------------------------------------
 
     async def _judged(self, item: Item) -> Due | Left:
         async with self._slots:
-            found = await self.judge(item)
-            if isinstance(found, Left) and found.recorded:
-                return Left(await self._whose(item, found.entry))
-            return found
+            await self.watch.refresh()  # whether an object is let go is judged by the lists, too
+            answer = await self.judge(item)
+            if isinstance(answer, Due) and (other := self._same_call(answer)) is not None:
+                answer = Left(OutcomeEntry(item.row.key, Outcome.CHANGED, other.code, other.message))
+            if isinstance(answer, Left) and answer.recorded:
+                settled = await self._settled(item, answer.entry)
+                return replace(answer, recorded=False) if settled is None else Left(settled)
+            return answer
 
-    async def _whose(self, item: Item, outcome: OutcomeEntry) -> OutcomeEntry:
-        """Return the outcome; of an object with an open intent only after a look whether that act itself came late."""
-        if item.intent is None:
-            return outcome
-        return await whose(outcome, item.intent, item.planned, self.calls.of(item.row), self.actors.of(item.row))
+    async def _settled(self, item: Item, entry: OutcomeEntry) -> OutcomeEntry | None:
+        """Return what may be recorded of an object; None: a call of an earlier run may still do something to it."""
+        intent = item.intent
+        if intent is None or intent.intent_at is None or entry.outcome in (Outcome.DONE, Outcome.UNKNOWN):
+            return entry
+        effect = await took_effect(intent, item.row, item.planned, self.calls, self.actors)
+        if effect is True:
+            return found_done(entry.object_key)
+        since = self.context.store.now() - intent.intent_at
+        idempotency = self.calls.of(item.row).operation.idempotency
+        return entry if effect is False and is_final(entry.outcome, idempotency, since) else None
 
-    def _admitted(self, judged: Sequence[Due | Left]) -> tuple[list[OutcomeEntry], list[Due]]:
+    async def _admitted(self, judged: Sequence[Due | Left]) -> tuple[list[OutcomeEntry], list[Due]]:
         """Ask the guard about each object that is due; stop at the first finding that is not about the object alone."""
         outcomes: list[OutcomeEntry] = []
         due: list[Due] = []
@@ -152,14 +177,14 @@ class GroupRunner:
             if self.stopped_by is not None:
                 continue
             finding = guard(self.watch.inputs(answer.item.row.key, self.acts + len(due), answer.seen))
-            if finding is None and answer.item.intent is not None:
-                finding = self._same_call(answer)
             if finding is None:
                 due.append(answer)
             elif finding.code in OBJECT_CODES:
-                outcomes.append(refused(answer.item.row.key, finding))
-            elif finding.code == ActReason.IDEMPOTENCY_MISMATCH:
-                outcomes.append(OutcomeEntry(answer.item.row.key, Outcome.CHANGED, finding.code, finding.message))
+                settled = await self._settled(answer.item, refused(answer.item.row.key, finding))
+                if settled is not None:
+                    outcomes.append(settled)
+                else:
+                    self.undecided[answer.item.row.key] = f"an earlier call may still arrive: {finding.message}"
             else:
                 self.stopped_by = finding
         return outcomes, due
@@ -167,7 +192,7 @@ class GroupRunner:
     def _same_call(self, due: Due) -> Finding | None:
         """A call that was meant before is made again only if it is the very same (R30)."""
         intent = due.item.intent
-        if intent is not None and self._parameters(due) == intent.parameters:
+        if intent is None or self._parameters(due) == intent.parameters:
             return None
         return Finding(
             code=ActReason.IDEMPOTENCY_MISMATCH,
@@ -202,30 +227,51 @@ class GroupRunner:
         if entry.idempotency_key is None:
             return None  # it was left alone by another run
         async with self._slots:
-            if self.context.monotonic() - due.at > LATE_SECONDS:
-                again = await self.judge(due.item)
-                if isinstance(again, Left):
-                    return await self._whose(due.item, again.entry) if again.recorded else None
-                if self._parameters(again) != self._parameters(due):
-                    changed = "the object changed while it waited for its turn"
-                    return await self._whose(due.item, OutcomeEntry(key, Outcome.CHANGED, None, changed))
-                due = again
-            call = self._call(due, entry.idempotency_key)
-            await self.watch.refresh()
-            try:
-                result = await perform_guarded(
-                    self.actors.of(due.item.row), call, self.watch.inputs(key, acts, due.seen)
-                )
-            except SourceError as error:
-                result = ActResult(Outcome.UNKNOWN, ActReason.OUTCOME_UNKNOWN, str(error.reason.code))
-        if isinstance(result, Finding):
-            return self._forbidden(key, result)
-        return await self._whose(due.item, _outcome(key, result))
+            tries, found = 0, await self._tried(due, entry.idempotency_key, acts)
+            while isinstance(found, ActResult):
+                wait = wait_before_again(self.calls.of(due.item.row).operation, found, tries)
+                if wait is None or await self._ends_within(wait):
+                    self.in_a_row.saw(trouble_of(found))
+                    found = _outcome(key, found)
+                else:
+                    tries, found = tries + 1, await self._tried(due, entry.idempotency_key, acts)
+            return None if found is None else await self._settled(due.item, found)
 
-    def _forbidden(self, key: tuple[Any, ...], finding: Finding) -> OutcomeEntry | None:
+    async def _ends_within(self, seconds: float) -> bool:
+        """Wait; return True, as soon as that is known, if nothing is tried again any more."""
+
+        def ends() -> bool:
+            return self.stopped_by is not None or self.context.stop.reason is not None
+
+        await rest(seconds, self.context.sleep, ends)
+        return ends()
+
+    async def _tried(self, due: Due, idempotency_key: str, acts: int) -> ActResult | OutcomeEntry | None:
+        """Make the call, if the object may still be acted on; what is no result of a call is not tried again."""
+        key = due.item.row.key
+        if self.context.monotonic() - due.at > LATE_SECONDS:
+            again = await self.judge(due.item)
+            if isinstance(again, Left):
+                return again.entry if again.recorded else None
+            if self._parameters(again) != self._parameters(due):
+                return OutcomeEntry(key, Outcome.CHANGED, None, "the object changed while it waited for its turn")
+            due = again
+        if self.in_a_row.finding is not None:
+            return self._forbidden(due, self.in_a_row.finding)
+        call = self._call(due, idempotency_key)
+        await self.watch.refresh()
+        try:
+            result = await perform_guarded(self.actors.of(due.item.row), call, self.watch.inputs(key, acts, due.seen))
+        except SourceError as error:
+            return ActResult(Outcome.UNKNOWN, ActReason.OUTCOME_UNKNOWN, str(error.reason.code))
+        return self._forbidden(due, result) if isinstance(result, Finding) else result
+
+    def _forbidden(self, due: Due, finding: Finding) -> OutcomeEntry | None:
+        key = due.item.row.key
         if finding.code not in OBJECT_CODES:
             self.stopped_by = finding
-        if finding.code in PAUSES:
+        # what may not be repeated is not left open either: that nothing was called is known now, and not later
+        if finding.code in _LATER and may_repeat(self.calls.of(due.item.row).operation, timedelta(0)):
             self.undecided[key] = f"meant and not called: {finding.message}; it is gone on with later"
             return None
         if finding.code == "FC721":
@@ -267,7 +313,8 @@ def _outcome(key: tuple[Any, ...], result: ActResult) -> OutcomeEntry:
         canonical_bytes(before)
     except CanonicalError:
         before = {}
-    return OutcomeEntry(key, outcome, None if result.reason is None else str(result.reason), result.detail, before)
+    reason = result.trouble if result.reason is None and outcome is Outcome.FAILED else result.reason
+    return OutcomeEntry(key, outcome, None if reason is None else str(reason), result.detail, before)
 
 
 async def _all(work: Sequence[Awaitable[Any]]) -> list[Any]:

@@ -39,13 +39,14 @@ class ApprovalFacts:
     """A complete approval: which digest it is of, until when it holds, and why it no longer does by today's roles.
 
     `automatic_of`: it was given by the workflow's own rule over so many objects; None: by people. `broken` is None
-    while everybody whose yes was counted may still give it.
+    while everybody whose yes was counted may still give it; `unsigned` while no signature that it rests on is missing.
     """
 
     digest: str
     expires_at: datetime
     automatic_of: int | None = None
     broken: str | None = None
+    unsigned: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,8 @@ class GuardInputs:
     `acts` counts the acts already made or in flight under this plan, without the one asked about. `exemption` says why
     this object is exempted by now, if it is, and `protection` why it is protected. `fence` is the token this run holds,
     `fence_current` the one that the store would accept. `windows`: when acting is allowed, any time without one.
-    `automatic_allowed`: how many objects a plan may have now that its workflow's own rule approved.
+    `automatic_allowed`: how many objects a plan may have now that its workflow's own rule approved. `paused` says why
+    the workflow is paused, if it is.
     """
 
     purpose: Purpose
@@ -99,6 +101,7 @@ class GuardInputs:
     fence: int
     fence_current: int | None
     automatic_allowed: int = 0
+    paused: str | None = None
 
 
 def target_facts(identity: Mapping[str, str]) -> dict[str, str]:
@@ -113,6 +116,16 @@ def _halted(given: GuardInputs) -> Finding | None:
         code="FC722",
         message=f"acting is halted: {given.halted or 'no reason was given'}",
         ways_on=("when its cause is gone   fullcount halt --release",),
+    )
+
+
+def _paused(given: GuardInputs) -> Finding | None:
+    if given.purpose is Purpose.UNDO or given.paused is None:
+        return None
+    return Finding(
+        code=PAUSED,
+        message=f"the workflow is paused: {given.paused or 'no reason was given'}",
+        ways_on=("when its cause is gone   fullcount pause WORKFLOW --release", "then apply the same plan again"),
     )
 
 
@@ -204,6 +217,12 @@ def _approval(given: GuardInputs) -> Finding | None:
             message="nobody was asked about this plan, and the workspace no longer approves so many objects "
             f"automatically: {by_rule}, and {given.automatic_allowed} are allowed",
             ways_on=("have exactly this plan approved by people",),
+        )
+    if given.approval.unsigned is not None:
+        return Finding(
+            code="FC782",
+            message=f"the approval no longer holds: {given.approval.unsigned}",
+            ways_on=(APPROVE_ANEW,),
         )
     if given.approval.broken is not None:
         return Finding(
@@ -344,6 +363,7 @@ def _protection(given: GuardInputs) -> Finding | None:
 
 CHECKS: tuple[Callable[[GuardInputs], Finding | None], ...] = (
     _halted,
+    _paused,
     _fence,
     _superseded,
     _used,
@@ -363,11 +383,14 @@ CHECKS: tuple[Callable[[GuardInputs], Finding | None], ...] = (
 OBJECT_CODES: frozenset[str] = frozenset({"FC760", "FC778"})
 """Findings about this one object; every other one forbids all further acts of the run."""
 
+PAUSED = "FC785"
+"""The finding that the workflow is paused by a person, who alone can say when it goes on."""
+
 CANARY_FULL = "FC776"
 """The finding that no further object is acted on until the first ones were waited for and looked at."""
 
-PAUSES: frozenset[str] = frozenset({"FC774", "FC775", CANARY_FULL})
-"""Findings that only time is needed for: the run is paused, and the same plan can be gone on with."""
+PAUSES: frozenset[str] = frozenset({"FC774", "FC775", CANARY_FULL, PAUSED})
+"""Findings that forbid nothing for good: the run is paused, and the same plan can be gone on with."""
 
 _GROUNDS: dict[str, Ground] = {
     "FC710": Ground.STALE,

@@ -15,8 +15,24 @@ from decimal import Decimal
 GROUP_LIMIT = 50
 """The most intents in one transaction (design section 9)."""
 
+LOOK_SECONDS = 1.0
+"""How long a run that waits takes to notice, at most, that it is asked to stop."""
+
 RECHECK_SECONDS = 1.0
 """How long after its recheck an object should be acted on, at most; after five times that it is read once more."""
+
+
+def _never() -> bool:
+    return False
+
+
+async def rest(seconds: float, sleep: Callable[[float], Awaitable[None]], stopped: Callable[[], bool]) -> None:
+    """Sleep, a second at a time, and no longer than until the run is asked to stop."""
+    left = seconds
+    while left > 0 and not stopped():
+        part = min(left, LOOK_SECONDS)
+        await sleep(part)
+        left -= part
 
 
 @dataclass(slots=True)
@@ -29,10 +45,14 @@ class Pacer:
     rate: Decimal | None
     clock: Callable[[], float]
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    stopped: Callable[[], bool] = _never
     _starts: deque[float] = field(default_factory=deque, init=False)
 
     async def take(self, wanted: int) -> int:
-        """Return how many of `wanted` acts may start now, at least one, after waiting until one may."""
+        """Return how many of `wanted` acts may start now, at least one, after waiting until one may.
+
+        It is none when the run is asked to stop meanwhile.
+        """
         if self.rate is None or wanted <= 0:
             return wanted
         many, window = max(1, int(self.rate)), float(max(1 / self.rate, Decimal(1)))
@@ -44,7 +64,9 @@ class Pacer:
             if granted >= 1:
                 self._starts.extend([now] * granted)
                 return granted
-            await self.sleep(max(window - (now - self._starts[0]), 1e-3))
+            await rest(max(window - (now - self._starts[0]), 1e-3), self.sleep, self.stopped)
+            if self.stopped():
+                return 0
 
     def give_back(self, unused: int) -> None:
         """Return grants that were not used, because their objects turned out not to need an act."""

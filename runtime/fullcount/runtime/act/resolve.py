@@ -1,26 +1,29 @@
 """Intents without an outcome: what a run left behind that was killed, or whose answer was lost (R32).
 
-Each is resolved by reading, never by trying again: it took effect (`done`), it did not (and may be gone on with, under
-the same key, after a full recheck), or it can't be told (`unknown`, and stays open for the next look).
-
-That an act is not to be seen at the target does not prove that it will not come yet: the call may still be on its way
-there, or wait in its queue. So a call is made again only where its operation is declared harmless to repeat, and never
-one that the target said it had accepted.
+Each is resolved by reading, never by trying again: it took effect (`done`), it surely did not (and may be gone on with,
+under the same key, after a full recheck), or it can't be told (`unknown`, and stays open for the next look). What must
+not be repeated (see `repeating.py`) is not gone on with: it stays unknown as long as the call may still arrive, and has
+failed after that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Any
 
-from fullcount.compiler.catalog import Idempotency, Operation
 from fullcount.runtime.act.actors import Actors
 from fullcount.runtime.act.calls import CallsOf
+from fullcount.runtime.act.earlier import found_done, took_effect
 from fullcount.runtime.act.group import Item
-from fullcount.runtime.connectors.base import Outcome, SourceError
+from fullcount.runtime.act.repeating import ARRIVES, may_repeat
+from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.evidence.codes import ActReason
 from fullcount.runtime.store.views import LedgerEntry, OutcomeEntry
+
+NOT_REPEATED = "FC786"
+"""The reason of an act that shows no effect and must not be made again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,37 +35,36 @@ class Resolved:
 
 
 async def resolve(
-    intents: tuple[LedgerEntry, ...], items: Mapping[tuple[Any, ...], Item], calls: CallsOf, actors: Actors
+    intents: tuple[LedgerEntry, ...],
+    items: Mapping[tuple[Any, ...], Item],
+    calls: CallsOf,
+    actors: Actors,
+    now: datetime,
 ) -> Resolved:
-    """Read what became of each intent. Writes nothing at the source."""
+    """Read what became of each intent. Writes nothing at the source. `now`: by the clock of the store."""
     outcomes: list[OutcomeEntry] = []
     again: list[Item] = []
     for entry in intents:
         item = items[entry.object_key]
-        effect = await _took_effect(entry, item, calls, actors)
+        effect = await took_effect(entry, item.row, item.planned, calls, actors)
         if effect is True:
-            detail = "found done by reading, after a run that did not learn of it"
-            outcomes.append(OutcomeEntry(entry.object_key, Outcome.DONE, None, detail))
-        elif effect is False and _repeatable(entry, calls.of(item.row).operation):
-            again.append(replace(item, intent=entry))
+            outcomes.append(found_done(entry.object_key))
+        elif effect is False:
+            since = timedelta(0) if entry.intent_at is None else now - entry.intent_at
+            accepted = entry.reason == ActReason.OUTCOME_PENDING  # it will come, whatever is to be seen of it now
+            if not accepted and may_repeat(calls.of(item.row).operation, since):
+                again.append(replace(item, intent=entry))
+            elif not accepted or since >= ARRIVES:
+                outcomes.append(_not_repeated(entry, since))
         elif entry.outcome is None:
             detail = "reading does not tell whether the act took effect; it is not tried again"
-            if effect is False:
-                detail = "the act is not to be seen yet, and its operation is not one that may be done twice"
             outcomes.append(OutcomeEntry(entry.object_key, Outcome.UNKNOWN, ActReason.OUTCOME_UNKNOWN, detail))
     return Resolved(tuple(outcomes), tuple(again))
 
 
-def _repeatable(entry: LedgerEntry, operation: Operation) -> bool:
-    """Whether the very same call may be made again although the first one may still come."""
-    return operation.idempotency is not Idempotency.NONE and entry.reason != ActReason.OUTCOME_PENDING
-
-
-async def _took_effect(entry: LedgerEntry, item: Item, calls: CallsOf, actors: Actors) -> bool | None:
-    if entry.parameters is None or entry.idempotency_key is None:
-        return None
-    call = calls.of(item.row).recorded(item.planned, entry.parameters, entry.idempotency_key)
-    try:
-        return await actors.of(item.row).took_effect(call)
-    except SourceError:
-        return None
+def _not_repeated(entry: LedgerEntry, since: timedelta) -> OutcomeEntry:
+    if since >= ARRIVES:
+        detail = "it took no effect, and the operation must not be repeated under this approval"
+        return OutcomeEntry(entry.object_key, Outcome.FAILED, NOT_REPEATED, detail)
+    detail = "it shows no effect, may still take effect, and must not be repeated"
+    return OutcomeEntry(entry.object_key, Outcome.UNKNOWN, NOT_REPEATED, detail)

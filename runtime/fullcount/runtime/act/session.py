@@ -18,9 +18,10 @@ from typing import Any, TypeVar
 from fullcount.compiler.catalog import Resource
 from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.program import Act, Inventory, OperationCall, Proposal
+from fullcount.runtime.act.ahead import Ahead
 from fullcount.runtime.act.calls import Calls, CallsOf, planned_row
 from fullcount.runtime.act.context import ApplyContext, ApplyReport, Progress, StopSignal
-from fullcount.runtime.act.group import GroupRunner, Item
+from fullcount.runtime.act.group import Due, GroupRunner, Item, Left
 from fullcount.runtime.act.pacing import GROUP_LIMIT, Batch, Pacer
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.evidence.refusal import Finding
@@ -152,6 +153,23 @@ async def act_in_groups(
 ) -> Finding | None:
     """Act on all items, group by group; return what stopped it before the end."""
     batch = Batch(runner.concurrency)
+    # where acts are to be slow, an object would only grow old between its recheck and its act
+    ahead = runner.ahead(items, lambda: batch.size if pacer.rate is None else 0)
+    try:
+        return await _act_in_groups(context, runner, items, pacer, tell, batch, ahead)
+    finally:
+        await ahead.close()
+
+
+async def _act_in_groups(
+    context: ApplyContext,
+    runner: GroupRunner,
+    items: Sequence[Item],
+    pacer: Pacer,
+    tell: Callable[[Sequence[OutcomeEntry]], None],
+    batch: Batch,
+    ahead: Ahead[Item, Due | Left],
+) -> Finding | None:
     at = 0
     while at < len(items):
         if runner.stop_rule.reached:
@@ -168,8 +186,10 @@ async def act_in_groups(
             )
         size = min(batch.size, len(items) - at, runner.stop_rule.left(GROUP_LIMIT))
         size = await pacer.take(size)
-        began = context.monotonic()
-        outcomes = await runner.run(items[at : at + size])
+        if size == 0:
+            continue  # it was asked to stop while it waited for its turn
+        began = ahead.since
+        outcomes = await runner.run(ahead, size)
         batch.took(size, context.monotonic() - began)
         at += size
         pacer.give_back(sum(1 for entry in outcomes if entry.outcome in _NO_CALL))

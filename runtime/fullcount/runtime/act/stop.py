@@ -1,15 +1,19 @@
 """The stop rule: after how many failures nothing further is acted on.
 
+Besides what the workflow says, a run gives up when the same kind of trouble comes again and again (`InARow`).
+
 Failures are counted over the whole plan, not over one run of `apply`: starting again must not wipe the count. An
 unknown outcome counts as a failure, because it may be one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
-from fullcount.runtime.connectors.base import Outcome
+from fullcount.runtime.connectors.base import ErrorClass, Outcome
+from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.plan.caps import percent_of
 
 FAILURES: frozenset[Outcome] = frozenset({Outcome.FAILED, Outcome.UNKNOWN})
@@ -51,3 +55,52 @@ class StopRule:
         if self.threshold is None:
             return at_most
         return max(1, min(at_most, self.threshold - self.failures))
+
+
+IN_A_ROW: Mapping[ErrorClass, int] = {
+    ErrorClass.THROTTLE: 3,
+    ErrorClass.TRANSIENT: 3,
+    ErrorClass.UNKNOWN: 10,
+    ErrorClass.PERMANENT: 25,
+}
+"""How many acts in a row may fail for the same kind of reason. Those of the first two were tried again before.
+
+A conflict is an answer about one object, and tells nothing of the next.
+"""
+
+AGAIN_AND_AGAIN = "FC787"
+"""The finding that a run gave up."""
+
+
+@dataclass(slots=True)
+class InARow:
+    """Counts acts in a row that met the same kind of trouble, within one run: the next run tries anew."""
+
+    kind: ErrorClass | None = None
+    acts: int = 0
+
+    def saw(self, trouble: ErrorClass | None) -> None:
+        """Take note of how an act ended; None: without any trouble."""
+        if trouble is ErrorClass.CONFLICT:
+            return
+        self.acts = self.acts + 1 if trouble is self.kind else 1
+        self.kind = trouble
+
+    @property
+    def finding(self) -> Finding | None:
+        """Why nothing further is acted on; None while it may be."""
+        if self.kind is None or self.acts < IN_A_ROW[self.kind]:
+            return None
+        return Finding(
+            code=AGAIN_AND_AGAIN,
+            message=f"{self.acts} acts in a row ended with the same kind of trouble: {_SAID[self.kind]}",
+            ways_on=("find the cause in the outcomes, then apply the same plan again: it goes on with the rest",),
+        )
+
+
+_SAID: Mapping[ErrorClass, str] = {
+    ErrorClass.THROTTLE: "the target was asked too often",
+    ErrorClass.TRANSIENT: "the target was not there",
+    ErrorClass.UNKNOWN: "no answer told what the target did",
+    ErrorClass.PERMANENT: "the target refused for good",
+}

@@ -158,7 +158,7 @@ class _Undoing:
         self._entries = {entry.object_key: entry for entry in done}
         items = items_of(context, self._base)
         resolved = await resolve(
-            context.store.open_intents(plan_id, kind=ActKind.UNDO), items, self._calls, self.actors
+            context.store.open_intents(plan_id, kind=ActKind.UNDO), items, self._calls, self.actors, context.store.now()
         )
         for at in range(0, len(resolved.outcomes), GROUP_LIMIT):
             part = resolved.outcomes[at : at + GROUP_LIMIT]
@@ -187,7 +187,7 @@ class _Undoing:
             concurrency=self.act.concurrency,
             acts=0,
         )
-        pacer = Pacer(self.act.rate, context.monotonic, context.sleep)
+        pacer = Pacer(self.act.rate, context.monotonic, context.sleep, lambda: context.stop.reason is not None)
         rows = _rows(context)
         counts = counted(row_outcomes(rows, [e for e in ledger if e.outcome not in _OPEN], {}))
         stopped = await act_in_groups(context, runner, todo, pacer, Teller(context, len(rows), counts))

@@ -13,9 +13,6 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from sqlalchemy import select
-from sqlalchemy.orm import defer
-
 from fullcount.compiler.claims import Fresh
 from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.program import Approval, Proposal
@@ -23,21 +20,20 @@ from fullcount.compiler.values import Row
 from fullcount.runtime.act.actors import facts_of
 from fullcount.runtime.act.context import ApplyContext
 from fullcount.runtime.act.exempted import exempted
-from fullcount.runtime.act.guard import PAUSES, ApprovalFacts, CanaryFacts, EvidenceAge, GuardInputs, Purpose
+from fullcount.runtime.act.guard import PAUSED, PAUSES, ApprovalFacts, CanaryFacts, EvidenceAge, GuardInputs, Purpose
 from fullcount.runtime.act.letting_go import lets_go
 from fullcount.runtime.act.opening import opening
 from fullcount.runtime.act.protected import Protecting
 from fullcount.runtime.approve.electorate import resolve
-from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.approve.signing import UNSIGNED, Signing
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.plan.document import PlanDocument
-from fullcount.runtime.store import canaries, controls, leases, tables
+from fullcount.runtime.store import canaries, controls, leases, plans
 from fullcount.runtime.store.errors import ApprovalRefused, FenceLost
 from fullcount.runtime.store.instants import from_micros, to_micros
-from fullcount.runtime.store.plans import makers, state_of
-from fullcount.runtime.store.rounds import current_round, votes
+from fullcount.runtime.store.rounds import current_round, given_votes
 from fullcount.runtime.store.store import Store
-from fullcount.runtime.store.views import CanaryRow, Fence
+from fullcount.runtime.store.views import CanaryRow, Fence, Vote
 from fullcount.runtime.workspace.exemptions import Exemption
 from fullcount.runtime.workspace.freezes import Freeze
 
@@ -49,12 +45,13 @@ LOOK_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a plan stands in the store, at one instant. `agreed` are those whose yes counts at this instant."""
+    """Where a plan stands in the store, at one instant. `agreed` are the votes that have not run out."""
 
     state: str
     approval: ApprovalFacts | None
-    agreed: tuple[Person, ...]
+    agreed: tuple[Vote, ...]
     halted: str | None
+    paused: str | None
     fence_current: int | None
     canary: CanaryRow | None
 
@@ -63,42 +60,50 @@ def standing(store: Store, plan_id: str, fence: Fence) -> Standing:
     """Read it. `fence_current` is the fence's own token only while the lease is in force, by the store's time."""
     now = to_micros(store.now())
     with store.reading() as session:
-        plan = session.scalars(
-            select(tables.Plan).options(defer(tables.Plan.document)).where(tables.Plan.plan_id == plan_id)
-        ).one()
+        plan = plans.get(session, plan_id)
         round_ = current_round(session, plan)
         approval: ApprovalFacts | None = None
-        agreed: tuple[Person, ...] = ()
+        agreed: tuple[Vote, ...] = ()
         if round_ is not None and round_.key is not None and round_.expires_at is not None:
-            given = votes(session, round_.round_id)
+            given = given_votes(session, round_.round_id, now)
             of = plan.candidates if len(given) == 0 else None
             approval = ApprovalFacts(round_.digest, from_micros(round_.expires_at), of)
-            agreed = tuple(Person(vote.uid, vote.name) for vote in given if vote.expires_at > now)
+            agreed = tuple(vote for vote in given if not vote.lapsed)
         try:
             leases.check(session, fence, now)
             current: int | None = fence.token
         except FenceLost:
             current = None
         return Standing(
-            state=str(state_of(session, plan, now)),
+            state=str(plans.state_of(session, plan, now)),
             approval=approval,
             agreed=agreed,
             halted=controls.halted(session),
+            paused=controls.paused(session, plan.workflow),
             fence_current=current,
             canary=canaries.find(session, plan_id),
         )
 
 
 def broken(
-    approval: Approval | None, roles: Mapping[str, Any], document: PlanDocument, agreed: Sequence[Person]
-) -> str | None:
-    """Return why the yes of these people no longer makes an approval, as the roles are now; None while it does."""
+    approval: Approval | None,
+    roles: Mapping[str, Any],
+    document: PlanDocument,
+    agreed: Sequence[Vote],
+    signing: Signing = UNSIGNED,
+) -> tuple[str | None, str | None]:
+    """Return why these votes no longer make an approval, as roles and signers are now; None while they do.
+
+    The second is why a signature does not count, where it is that.
+    """
     if approval is None:
-        return "the workflow does not say who must approve"
+        return "the workflow does not say who must approve", None
     try:
-        return resolve(approval.quorums, roles, makers(document)).no_longer(agreed)
+        electorate = resolve(approval.quorums, roles, plans.makers(document), signing)
     except ApprovalRefused as error:
-        return error.message
+        return error.message, None
+    why = electorate.no_longer([vote.person for vote in agreed if electorate.stands(vote, document.digest)])
+    return why, None if why is None else electorate.unsigned(agreed, document.digest)
 
 
 def evidence_ages(document: PlanDocument, proposal: Proposal, verifies: Mapping[str, Any]) -> tuple[EvidenceAge, ...]:
@@ -224,12 +229,12 @@ class Watch:
             return given  # nobody was asked: what the workspace allows now is held against it instead
         context = self._context
         document = context.plan.document
-        why = broken(self._declared, context.roles(), document, self._standing.agreed)
-        return replace(given, broken=why)
+        why, unsigned = broken(self._declared, context.roles(), document, self._standing.agreed, context.signing())
+        return replace(given, broken=why, unsigned=unsigned)
 
     def resumes_at(self, finding: Finding) -> datetime | None:
         """Return when a run that a finding stopped can be gone on with; None if that takes more than time."""
-        if finding.code not in PAUSES:
+        if finding.code not in PAUSES or finding.code == PAUSED:
             return None
         canary, at = self._standing.canary, self._context.clock()
         if finding.code == "FC776" and canary is not None:
@@ -265,6 +270,7 @@ class Watch:
             plan_state=self._standing.state,
             approval=self._approval,
             halted=self._standing.halted,
+            paused=self._standing.paused,
             versions_planned=self._planned_versions,
             versions_running=self._running_versions,
             target_planned=self._target,

@@ -17,6 +17,8 @@ from fullcount.compiler.program import Approval
 from fullcount.runtime.approve.automatic import automatic_rule, why_asked
 from fullcount.runtime.approve.electorate import Electorate, resolve
 from fullcount.runtime.approve.identity import Person, name_of
+from fullcount.runtime.approve.signing import UNSIGNED, Signed, Signing
+from fullcount.runtime.store.errors import ApprovalRefused
 from fullcount.runtime.store.plans import makers
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import Round, RoundState, StoredPlan, Vote
@@ -62,6 +64,8 @@ class ApprovalStatus:
     """Why the workflow's own rule does not approve the plan, where it has one."""
     broken: str | None = None
     """Why an approval that was complete no longer holds: somebody who was counted may no longer approve."""
+    unsigned: str | None = None
+    """Why an approval that was complete no longer holds: a signature that it rests on is missing or holds no more."""
     unreachable: str | None = None
     """Why it can't be completed as the roles are now, whoever agrees."""
 
@@ -79,21 +83,34 @@ def give(
     person: Person,
     *,
     digest: str | None = None,
+    signing: Signing = UNSIGNED,
+    signed: Signed | None = None,
 ) -> ApprovalStatus:
     """Count this person's yes over the plan that they saw, and return how far the approval has come.
+
+    `signing` is what the workspace asks for of signatures, `signed` the one that was given.
 
     `digest`: what the approver said they decide over, when they said it; it must be the plan's. Raises
     `ApprovalRefused`, `PlanRefused`, `PlanStale`, `PlanNotFound`.
     """
     document = plan.document
-    electorate = _electorate(plan, approval, roles)
+    electorate = _electorate(plan, approval, roles, signing)
     electorate.check(person)
+    why = signing.why_not(document.plan_id, document.digest, person, signed)
+    if why is not None:
+        raise ApprovalRefused(
+            "FC781" if signed is None else "FC782",
+            f"{why}; nothing was approved",
+            help=f"sign it with an Ed25519 key of `allowed_signers`: `fullcount approve {document.plan_id} "
+            "--digest … --sign ~/.ssh/id_ed25519`",
+        )
     round_ = store.record_vote(
         document.plan_id,
         document.digest if digest is None else digest,
         person,
         timedelta(microseconds=approval.expires),
         electorate,
+        signed,
     )
     return _status(plan, electorate, round_)
 
@@ -117,14 +134,20 @@ def strike(
 
 
 def decide(
-    store: Store, plan: StoredPlan, approval: Approval, roles: Mapping[str, Sequence[str]], *, allowed: int
+    store: Store,
+    plan: StoredPlan,
+    approval: Approval,
+    roles: Mapping[str, Sequence[str]],
+    *,
+    allowed: int,
+    signing: Signing = UNSIGNED,
 ) -> ApprovalStatus:
     """Approve the plan by its workflow's own rule if that holds, and return how far the approval has come.
 
     `allowed` is the workspace's policy as it is now. Raises `ApprovalRefused`, `PlanRefused`, `PlanStale`.
     """
     rule, document = approval.automatic, plan.document
-    electorate = _electorate(plan, approval, roles)
+    electorate = _electorate(plan, approval, roles, signing)
     if rule is not None and why_asked(document, rule, allowed) is None:
         journaled = automatic_rule(workflow_from_document(document.program), document.proposal)
         if journaled is not None:
@@ -137,17 +160,24 @@ def decide(
                 allowed=allowed,
                 population=document.sums.inventory,
             )
-    return status(store, plan, approval, roles, allowed=allowed)
+    return status(store, plan, approval, roles, allowed=allowed, signing=signing)
 
 
 def status(
-    store: Store, plan: StoredPlan, approval: Approval, roles: Mapping[str, Sequence[str]], *, allowed: int = 0
+    store: Store,
+    plan: StoredPlan,
+    approval: Approval,
+    roles: Mapping[str, Sequence[str]],
+    *,
+    allowed: int = 0,
+    signing: Signing = UNSIGNED,
 ) -> ApprovalStatus:
     """Return how far the approval of a plan has come. Raises `ApprovalRefused` when a role can't be resolved.
 
     What the workflow's own rule approved counts only as long as the workspace's policy, `allowed`, has room for it.
     """
-    found = _status(plan, _electorate(plan, approval, roles), store.approval_round(plan.document.plan_id), allowed)
+    electorate = _electorate(plan, approval, roles, signing)
+    found = _status(plan, electorate, store.approval_round(plan.document.plan_id), allowed)
     rule = approval.automatic
     if rule is None:
         return found
@@ -156,14 +186,20 @@ def status(
     return found if found.approved else replace(found, asked_because=why_asked(plan.document, rule, allowed))
 
 
-def _electorate(plan: StoredPlan, approval: Approval, roles: Mapping[str, Sequence[str]]) -> Electorate:
-    return resolve(approval.quorums, roles, makers(plan.document))
+def _electorate(
+    plan: StoredPlan, approval: Approval, roles: Mapping[str, Sequence[str]], signing: Signing = UNSIGNED
+) -> Electorate:
+    return resolve(approval.quorums, roles, makers(plan.document), signing)
 
 
 def _status(plan: StoredPlan, electorate: Electorate, round_: Round, allowed: int = 0) -> ApprovalStatus:
-    live = tuple(vote for vote in round_.votes if not vote.lapsed)
+    given = tuple(vote for vote in round_.votes if not vote.lapsed)
+    live = tuple(vote for vote in given if electorate.stands(vote, plan.document.digest))
     complete = round_.state is RoundState.COMPLETE
     broken = electorate.no_longer([vote.person for vote in live]) if complete and not round_.automatic else None
+    unsigned = electorate.unsigned(given, plan.document.digest)
+    if unsigned is not None and broken is not None:
+        broken = unsigned
     by_rule = round_.automatic
     approved = complete and broken is None and (not by_rule or plan.document.sums.candidates <= allowed)
     speaks = approved or round_.state is RoundState.OPEN
@@ -197,5 +233,6 @@ def _status(plan: StoredPlan, electorate: Electorate, round_: Round, allowed: in
         if round_.automatic
         else None,
         broken=broken,
+        unsigned=None if broken is None else unsigned,
         unreachable=None if approved else electorate.unreachable(uids),
     )

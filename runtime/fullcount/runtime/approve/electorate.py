@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from fullcount.compiler.program import Quorum
 from fullcount.compiler.seats import seat
 from fullcount.runtime.approve.identity import Person, name_of, uid_of
+from fullcount.runtime.approve.signing import UNSIGNED, Signing
 from fullcount.runtime.journal.payloads import QuorumRule, SeatTaken
 from fullcount.runtime.store.errors import ApprovalRefused
 from fullcount.runtime.store.rounds import Tally
+from fullcount.runtime.store.views import Vote
 
 _WORKSPACE = "see `[roles]` in fullcount.toml"
 
@@ -31,9 +33,27 @@ class Seat:
 
 @dataclass(frozen=True, slots=True)
 class Electorate:
-    """The quorums of one plan, with the people resolved."""
+    """The quorums of one plan, with the people resolved, and what is asked for of signatures."""
 
     seats: tuple[Seat, ...]
+    signing: Signing = UNSIGNED
+
+    @property
+    def signed(self) -> bool:
+        """Whether only signed votes count."""
+        return self.signing.required
+
+    def stands(self, vote: Vote, digest: str) -> bool:
+        """Whether a vote over a digest counts, as far as signatures go."""
+        return self.signing.why_not(vote.plan_id, digest, vote.person, vote.signed) is None
+
+    def unsigned(self, votes: Sequence[Vote], digest: str) -> str | None:
+        """Return why a vote does not count for its signature; None while none of them lacks what is asked for."""
+        for vote in votes:
+            why = self.signing.why_not(vote.plan_id, digest, vote.person, vote.signed)
+            if why is not None:
+                return why
+        return None
 
     @property
     def rule(self) -> tuple[QuorumRule, ...]:
@@ -117,7 +137,12 @@ class Electorate:
         return " and ".join(parts)
 
 
-def resolve(quorums: Sequence[Quorum], roles: Mapping[str, Sequence[str]], authors: Sequence[str]) -> Electorate:
+def resolve(
+    quorums: Sequence[Quorum],
+    roles: Mapping[str, Sequence[str]],
+    authors: Sequence[str],
+    signing: Signing = UNSIGNED,
+) -> Electorate:
     """Return who may approve. Raises `ApprovalRefused` when that can't be told for certain."""
     if len(quorums) == 0 or any(quorum.count < 1 for quorum in quorums):
         raise ApprovalRefused("FC706", "the workflow does not say who must approve, so nobody can")
@@ -126,7 +151,7 @@ def resolve(quorums: Sequence[Quorum], roles: Mapping[str, Sequence[str]], autho
     for quorum in quorums:
         members = _members(quorum.role, roles)
         seats.append(Seat(quorum, members, members - barred if quorum.not_by_author else members))
-    return Electorate(tuple(seats))
+    return Electorate(tuple(seats), signing)
 
 
 def _members(role: str, roles: Mapping[str, Sequence[str]]) -> frozenset[int]:

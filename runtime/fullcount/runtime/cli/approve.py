@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,6 +13,8 @@ from fullcount.runtime.cli import options
 if TYPE_CHECKING:
     from fullcount.runtime.approve.approvals import ApprovalStatus
     from fullcount.runtime.approve.identity import Person
+    from fullcount.runtime.approve.signing import Signed
+    from fullcount.runtime.cli.session import Session
     from fullcount.runtime.engine import Engine
     from fullcount.runtime.store.views import StoredPlan
 
@@ -19,20 +22,24 @@ if TYPE_CHECKING:
 @options.command()
 @options.plan_id
 @click.option("--digest", help="The digest that you decide over, as the plan shows it.")
+@click.option("--sign", metavar="KEY", type=options.PATH, help="Sign it with this SSH key (Ed25519).")
 @click.option("--revoke", metavar="REASON", help="Take the approval back, and say why.")
 @options.as_json
-def approve(plan: str, digest: str | None, revoke: str | None, as_json: bool) -> None:
+def approve(plan: str, digest: str | None, sign: Path | None, revoke: str | None, as_json: bool) -> None:
     """Agree to one plan. You decide over a digest: the exact objects, evidence, rule and caps that you saw.
 
     Who you are comes from the operating system. At a terminal you are shown the plan and asked for its digest; a script
-    must say it.
+    must say it. A signature is made by `ssh-keygen`, so that keys in an agent or on a security key sign as well: name
+    the public half of such a key.
     """
     from fullcount.runtime.cli.screen import show, show_json
     from fullcount.runtime.cli.session import session
     from fullcount.runtime.workflow_files import UsageError
 
-    if revoke is not None and digest is not None:
-        raise UsageError("FC696", "`--digest` approves and `--revoke` takes back; say one of them", help="see --help")
+    if revoke is not None and (digest is not None or sign is not None):
+        raise UsageError(
+            "FC696", "`--digest` and `--sign` approve and `--revoke` takes back; say one of them", help="see --help"
+        )
     with session() as here:
         stored = here.store.load_plan(plan)
         if revoke is not None:
@@ -41,17 +48,26 @@ def approve(plan: str, digest: str | None, revoke: str | None, as_json: bool) ->
             here.store.revoke_approval(stored.document.plan_id, here.person, revoke.strip())
             status = here.engine.approval_status(stored)
         else:
-            status = here.engine.give_approval(
-                stored,
-                here.person,
-                whole_digest(stored, _asked(here.engine, stored, here.person) if digest is None else digest.strip()),
-            )
+            whole = whole_digest(stored, _asked(here.engine, stored, here.person) if digest is None else digest.strip())
+            signed = None if sign is None else _signed(sign, stored, here)
+            status = here.engine.give_approval(stored, here.person, whole, signed)
     if as_json:
         show_json(None if status is None else status_document(status))
         return
     from fullcount.runtime.cli.reports import approval_report
 
     show(approval_report(stored, status))
+
+
+def _signed(key: Path, stored: StoredPlan, here: Session) -> Signed:
+    """Sign this person's yes to the plan, as of the store's time."""
+    from fullcount.runtime.approve.signing import Signed
+    from fullcount.runtime.approve.ssh_keygen import sign_by
+    from fullcount.runtime.offline.statements import approval_statement
+    from fullcount.runtime.store.instants import to_micros
+
+    document, at = stored.document, to_micros(here.store.now())
+    return Signed(sign_by(key, approval_statement(document.plan_id, document.digest, here.person.uid, at)), at)
 
 
 def whole_digest(stored: StoredPlan, given: str) -> str:
@@ -128,6 +144,12 @@ def status_document(status: ApprovalStatus) -> dict[str, Any]:
             for quorum in status.quorums
         ],
         "votes": [
-            {"by": vote.person.principal, "at": vote.at.isoformat(), "lapsed": vote.lapsed} for vote in status.votes
+            {
+                "by": vote.person.principal,
+                "at": vote.at.isoformat(),
+                "lapsed": vote.lapsed,
+                "signed": vote.signed is not None,
+            }
+            for vote in status.votes
         ],
     }

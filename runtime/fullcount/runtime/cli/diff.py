@@ -32,6 +32,7 @@ def diff(
     from fullcount.runtime.cli.plan import bound_params, given_params, one_proposal
     from fullcount.runtime.cli.screen import show, show_json
     from fullcount.runtime.cli.session import reading_session
+    from fullcount.runtime.plan.withheld import check_withheld
     from fullcount.runtime.understand.compare import Version, compare
     from fullcount.runtime.understand.held import held_on
     from fullcount.runtime.understand.select_text import comparison_json, render_comparison
@@ -46,7 +47,9 @@ def diff(
             # a parameter that only one side has is given to that side; one that neither has is refused by both
             own = {declared.name for declared in each.params}
             mine = {name: text for name, text in given.items() if name in own or name not in known}
-            versions.append(Version(each, one_proposal(each, proposal), bound_params(each, mine)))
+            proposed = one_proposal(each, proposal)
+            check_withheld(each, proposed, None, here.workspace.recorded(each.inventories.values()))
+            versions.append(Version(each, proposed, bound_params(each, mine)))
         held = held_on(here.store, on, here.engine.snapshots)
         found = compare(held, versions[0], versions[1], here.engine.exemptions)
     if as_json:

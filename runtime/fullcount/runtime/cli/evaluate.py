@@ -30,6 +30,7 @@ def evaluate(
     from fullcount.runtime.cli.plan import bound_params, given_params, one_proposal
     from fullcount.runtime.cli.screen import show, show_json
     from fullcount.runtime.cli.session import reading_session
+    from fullcount.runtime.plan.withheld import check_withheld
     from fullcount.runtime.understand.held import held_on
     from fullcount.runtime.understand.select import select
     from fullcount.runtime.understand.select_text import render_selection, selection_json
@@ -38,6 +39,7 @@ def evaluate(
     with reading_session() as here:
         chosen, _ = compiled_workflow(file, here.workspace, workflow)
         proposed = one_proposal(chosen, proposal)
+        check_withheld(chosen, proposed, None, here.workspace.recorded(chosen.inventories.values()))
         params = bound_params(chosen, given_params(param))
         held = held_on(here.store, on, here.engine.snapshots)
         found = select(held, chosen, proposed, params, here.engine.exemptions)

@@ -34,7 +34,8 @@ def verify(anchor: str | None, snapshots: bool, export: Path | None, force: bool
         check_overwriting(export, is_export, force=force)
     noted = None if anchor is None else read_anchor(anchor)
     with reading_session() as here:
-        report = verify_store(here.store, here.engine.snapshots if snapshots else None, anchor=noted)
+        signers = here.workspace.signing().signers
+        report = verify_store(here.store, here.engine.snapshots if snapshots else None, anchor=noted, signers=signers)
         if export is not None:
             try:
                 with export.open("w", encoding="utf-8") as stream:

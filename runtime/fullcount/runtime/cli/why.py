@@ -33,13 +33,19 @@ def why_not(plan: str, key: str, as_json: bool) -> None:
 
 
 def _explain(plan: str, key: str, *, as_json: bool) -> None:
+    from fullcount.compiler.document import workflow_from_document
     from fullcount.runtime.cli.screen import show_json
     from fullcount.runtime.cli.session import reading_session
+    from fullcount.runtime.engine import proposal_of
+    from fullcount.runtime.plan.withheld import check_explained
     from fullcount.runtime.understand.explain import explain
     from fullcount.runtime.understand.explain_text import explanation_json, explanation_lines
 
     with reading_session() as here:
         stored = here.store.load_plan(plan)
+        workflow = workflow_from_document(stored.document.program)
+        recorded = here.workspace.recorded(workflow.inventories.values())
+        check_explained(workflow, proposal_of(workflow, stored.document.proposal), recorded)
         found = explain(stored.document, here.engine.snapshots, key, here.engine.exemptions)
     if as_json:
         show_json(explanation_json(found))

@@ -36,8 +36,11 @@ _LISTS: Any = pa.ListArray
 _MAPS: Any = pa.MapArray
 
 STATE = pa.int8()
-CODE = {state: code for code, state in enumerate(STATE_ORDER)}
+CODE: dict[FieldState | None, int] = {state: code for code, state in enumerate(STATE_ORDER)}
 """The code of each state in a snapshot's state column."""
+
+_BY_VALUE = frozenset({FieldState.PRESENT, FieldState.ABSENT})
+"""States that must agree with the value beside them."""
 
 _ARROW: dict[Kind, pa.DataType] = {
     Kind.TEXT: pa.string(),
@@ -109,6 +112,8 @@ def coerce_column(
     """Return one column of a page in canonical form; `states` is as long as `values`, or None."""
     if states is None:
         return _plain_column(field_type.type, values)
+    if _BY_VALUE.isdisjoint(states):
+        return _partly_known(field_type.type, values, states)
     masked: list[Any] = []
     codes: list[int] = []
     refused, example = 0, ""
@@ -124,6 +129,14 @@ def coerce_column(
     # what was given as present may have been refused by its type: there the column's own code holds
     merged = kernel.if_else(kernel.equal(given, CODE[FieldState.PRESENT]), column.states, given)
     return Column(column.values, merged, refused + column.refused, example or column.example)
+
+
+def _partly_known(type_: Type, values: Sequence[Any], states: Sequence[FieldState | None]) -> Column:
+    """Return a column whose states are all of the kind that says it all, whatever stands as value."""
+    masked = [raw if state is None else None for raw, state in zip(values, states, strict=True)]
+    column = _plain_column(type_, masked)
+    given = pa.array(map(CODE.get, states), type=STATE)
+    return Column(column.values, kernel.coalesce(given, column.states), column.refused, column.example)
 
 
 def always_there(field_type: FieldType, column: Column) -> Column:

@@ -1,18 +1,20 @@
 """Pages in, one snapshot out: the data side of a read.
 
 Guarantees: every row of a page is stored, or left out for a cause that is counted: its key is not usable, its scope is
-false, its key was there already. Nothing is decided here about completeness. Pages are gathered to chunks, and chunks
-are tested and written on a thread of their own while the next page is fetched; memory is bounded by a few chunks.
+false, its key was there already. Nothing is decided here about completeness. Pages are gathered to chunks, which a
+thread of its own converts, tests and writes in order while the next pages are fetched; what waits for it is bounded,
+whatever the number of rows.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from itertools import islice
+from itertools import chain, islice, repeat
 from types import TracebackType
 from typing import Self
 
@@ -24,6 +26,7 @@ from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.types import FieldType
 from fullcount.compiler.values import FieldState
 from fullcount.runtime import format as fmt
+from fullcount.runtime.collect.canonical import RefusedValueError, canonical
 from fullcount.runtime.collect.coerce import always_there, coerce_column, kernel
 from fullcount.runtime.collect.scope import Sieve
 from fullcount.runtime.collect.snapshots import SnapshotStore
@@ -33,6 +36,12 @@ from fullcount.runtime.text import shown_bytes
 
 NO_PART: Mapping[str, str] = {}
 """The rows of a source that is not split."""
+
+
+CHUNK_ROWS = 4_096
+"""How many rows are converted at a time, at least: a page of a few rows costs as much to convert as one of many."""
+WAITING_ROWS = 8 * CHUNK_ROWS
+"""How many rows may wait for the thread: enough to go on fetching while it writes a row group."""
 
 
 class MalformedPageError(Exception):
@@ -96,9 +105,9 @@ class Intake:
             self._writer.__exit__(None, None, None)
             raise
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="fullcount-intake")
-        self._pages: list[pa.Table] = []
-        self._waiting = 0
-        self._running: Future[None] | None = None
+        self._running: deque[tuple[Future[None], int]] = deque()
+        self._pages: list[Page] = []  # not handed over yet
+        self._tables: list[pa.Table] = []  # in canonical form, not tested yet; only the thread touches them
 
     def __enter__(self) -> Self:
         return self
@@ -118,43 +127,62 @@ class Intake:
 
     async def add(self, page: Page) -> None:
         """Take a page. Raises `MalformedPageError`; what was taken before stays."""
-        await self.take(self._canonical(self._of_part(page)), page.rows)
+        page = self._of_part(page)
+        self._check_shape(page)
+        self.tally.rows_read += page.rows
+        self._pages.append(page)
+        if sum(one.rows for one in self._pages) >= CHUNK_ROWS:
+            await self._hand_over_pages()
 
     async def take(self, table: pa.Table, arrived: int) -> None:
         """Take rows that are in canonical form, of so many that arrived."""
         self.tally.rows_read += arrived
-        self._pages.append(table)
-        self._waiting += table.num_rows
-        if self._waiting >= GROUP_ROWS:
-            await self._hand_over()
+        await self._hand_over_pages()
+        await self._hand_over(lambda: self._gather(table), table.num_rows)
 
     async def finish(self) -> Written:
         """Write what is left and complete the snapshot."""
-        await self._hand_over()
-        await self._settle()
+        await self._hand_over_pages()
+        await self._hand_over(self._store, 0)
+        await self._settle(0)
         return await asyncio.wrap_future(self._thread.submit(self._writer.finish))
 
-    async def _hand_over(self) -> None:
-        """Give the gathered pages to the thread, one chunk at a time."""
-        await self._settle()
-        pages, self._pages, self._waiting = self._pages, [], 0
+    async def _hand_over_pages(self) -> None:
+        pages, self._pages = self._pages, []
         if len(pages) > 0:
-            self._running = self._thread.submit(self._store, pages)
+            rows = sum(page.rows for page in pages)
+            await self._hand_over(lambda: self._gather(self._canonical(_joined(pages, self._fields))), rows)
 
-    async def _settle(self) -> None:
-        running, self._running = self._running, None
-        if running is not None:
-            await asyncio.wrap_future(running)
+    async def _hand_over(self, work: Callable[[], None], rows: int) -> None:
+        """Give work on some rows to the thread; wait while many others wait for it already."""
+        await self._settle(WAITING_ROWS - rows)
+        self._running.append((self._thread.submit(work), rows))
 
-    def _store(self, pages: list[pa.Table]) -> None:
-        sifted = self._sieve.sift(pa.concat_tables(pages))
+    async def _settle(self, left: int) -> None:
+        """Wait until at most so many rows are not done, or none at all; raise what went wrong with them."""
+        while len(self._running) > 0 and (
+            self._running[0][0].done() or sum(rows for _, rows in self._running) > left or left <= 0
+        ):
+            await asyncio.wrap_future(self._running.popleft()[0])
+
+    # --- in the thread ------------------------------------------------------------------------------------------------
+
+    def _gather(self, table: pa.Table) -> None:
+        self._tables.append(table)
+        if sum(one.num_rows for one in self._tables) >= GROUP_ROWS:
+            self._store()
+
+    def _store(self) -> None:
+        tables, self._tables = self._tables, []
+        if len(tables) == 0:
+            return
+        sifted = self._sieve.sift(pa.concat_tables(tables))
         if sifted.inside is not None:
             self.tally.outside += sifted.table.num_rows - kernel.sum(sifted.inside).as_py()
         self._writer.append(sifted.table, sifted.inside)
 
     def _canonical(self, page: Page) -> pa.Table:
         """Return a page's rows with a usable key in canonical form."""
-        self._check_shape(page)
         arrays = []
         for name, field_type in self._fields.items():
             given = page.states.get(name)
@@ -207,8 +235,29 @@ class Intake:
         if self.tally.bad_key == "":
             row = usable.to_pylist().index(False)
             self.tally.bad_key = next(
-                f"`{name}`: {self.tally.refused[name].example or 'no value'}, such as `{self._named(page, row)}`"
+                f"`{name}`: {_fault(self._fields[name], page.columns[name][row])}, such as `{self._named(page, row)}`"
                 for name, column in zip(self._key, columns, strict=True)
                 if not column[row].is_valid
             )
         return kept
+
+
+def _joined(pages: Sequence[Page], names: Iterable[str]) -> Page:
+    """Return the rows of several pages as one; what pages say besides is not looked at any more."""
+    if len(pages) == 1:
+        return pages[0]
+    columns = {name: list(chain.from_iterable(page.columns[name] for page in pages)) for name in names}
+    states: dict[str, Sequence[FieldState | None]] = {
+        name: list(chain.from_iterable(page.states.get(name, repeat(None, page.rows)) for page in pages))
+        for name in {name for page in pages for name in page.states}
+    }
+    return Page(columns, sum(page.rows for page in pages), states)
+
+
+def _fault(field_type: FieldType, raw: object) -> str:
+    """Return what is wrong with a part of a key."""
+    try:
+        canonical(field_type.type, raw)
+    except RefusedValueError as error:
+        return "no value" if raw is None else str(error)
+    return "its state says that nothing is known of it"

@@ -240,14 +240,35 @@ class ActCall:
     idempotency_key: str
 
 
+class ErrorClass(StrEnum):
+    """What kind of trouble an act met, which decides whether it may be tried again, and when a run gives up."""
+
+    THROTTLE = "throttle"
+    """The target was asked too often, and did nothing."""
+    TRANSIENT = "transient"
+    """The target was not there, or did nothing for a reason that passes."""
+    CONFLICT = "conflict"
+    """The object is not as it was seen."""
+    PERMANENT = "permanent"
+    """The target will answer the same again."""
+    UNKNOWN = "unknown"
+    """Nobody knows what the target did."""
+
+
 @dataclass(frozen=True, slots=True)
 class ActResult:
-    """What came of a write. `before` holds what an undo needs, as JSON-able values."""
+    """What came of a write. `before` holds what an undo needs, as JSON-able values.
+
+    `trouble`: the kind of a failure, where the connector knows that nothing was done and why; `after`: the seconds that
+    the target asks to wait.
+    """
 
     outcome: Outcome
     reason: ActReason | None = None
     detail: str = ""
     before: Mapping[str, Any] = field(default_factory=dict)
+    trouble: ErrorClass | None = None
+    after: float | None = None
 
 
 class SourceActor(Protocol):

@@ -62,6 +62,10 @@ class DeclaredOperation(_Declared):
     parameters: dict[_Word, Annotated[DeclaredParameter, BeforeValidator(_in_full)]]
     reversible: bool = False
     undoes: list[_Word] = []
+    escalates: bool = False
+    """Whether doing it again does more than doing it once, as a second delete that destroys. It is never repeated."""
+    key_life: Annotated[float, Field(gt=0)] | None = None
+    """How long the target knows an idempotency key again, in seconds. Without it no call is repeated on its key."""
 
 
 class DeclaredResource(_Declared):
@@ -189,6 +193,8 @@ def _operation(name: str, declared: DeclaredOperation) -> Operation:
         idempotency=declared.idempotency,
         reversible=declared.reversible,
         undoes=frozenset(declared.undoes),
+        escalates=declared.escalates,
+        key_life=None if declared.key_life is None else int(declared.key_life * 1_000_000),
     )
 
 

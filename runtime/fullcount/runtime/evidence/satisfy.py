@@ -101,6 +101,16 @@ class HasApproval(Protocol):
         ...
 
 
+@runtime_checkable
+class RestsOnSignatures(Protocol):
+    """An approval that signatures may be asked for."""
+
+    @property
+    def unsigned(self) -> str | None:
+        """Why an approval that was complete no longer holds, where it is for a signature."""
+        ...
+
+
 class RuleDecision(Protocol):
     """What a workflow's own rule was held against."""
 
@@ -252,7 +262,8 @@ def _approved(requirement: Approved, evidence: Produced, at: datetime) -> tuple[
         return (_not_approved(f"nobody was asked about `{requirement.proposal}`", evidence),)
     if evidence.broken is not None:
         message = f"the approval of `{requirement.proposal}` no longer holds: {evidence.broken}"
-        return (Finding(code="FC779", message=message, ways_on=(_anew(evidence),)),)
+        code = "FC782" if isinstance(evidence, RestsOnSignatures) and evidence.unsigned is not None else "FC779"
+        return (Finding(code=code, message=message, ways_on=(_anew(evidence),)),)
     if not evidence.approved:
         return (_not_approved(f"`{requirement.proposal}` is not approved", evidence),)
     if evidence.expires_at is None or evidence.expires_at <= at:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 from sqlalchemy.orm import Session
 
 from fullcount.runtime.journal.entry import Head, canonical_text, entry_hash
@@ -18,10 +18,18 @@ from fullcount.runtime.store.tables import JournalEntry, JournalHead
 
 _HEAD: Final = select(JournalHead.seq, JournalHead.hash).where(JournalHead.id == 1)
 
+_LOCKED: Final = _HEAD.with_for_update()
+_ENTRY: Final = insert(JournalEntry.__table__)  # type: ignore[arg-type]
+_MOVE: Final = (
+    update(JournalHead.__table__)  # type: ignore[arg-type]
+    .where(JournalHead.id == 1)
+    .values(seq=bindparam("to"), hash=bindparam("stands_for"))
+)
+
 
 def locked_head(session: Session) -> Head:
     """Return the head and hold it until the transaction ends. Raises `StoreUnavailable` when there is none."""
-    row = session.execute(_HEAD.with_for_update()).one_or_none()
+    row = session.execute(_LOCKED).one_or_none()
     if row is None:
         raise StoreUnavailable(
             "FC740", "the journal has no head, so nothing can be recorded", help="look at it: `fullcount verify`"
@@ -40,8 +48,8 @@ def append(session: Session, head: Head, payload: Payload, *, at: int, run_id: s
     text, kind = canonical_text(payload), payload.KIND
     seq = head.seq + 1
     digest = entry_hash(seq=seq, at=at, kind=kind, run_id=run_id, payload=text, prev=head.hash)
-    session.execute(
-        insert(JournalEntry).values(seq=seq, at=at, kind=kind, run_id=run_id, payload=text, prev=head.hash, hash=digest)
-    )
-    session.execute(update(JournalHead).where(JournalHead.id == 1).values(seq=seq, hash=digest))
+    entry = {"seq": seq, "at": at, "kind": kind, "run_id": run_id, "payload": text, "prev": head.hash, "hash": digest}
+    connection = session.connection()
+    connection.execute(_ENTRY, entry)
+    connection.execute(_MOVE, {"to": seq, "stands_for": digest})
     return Head(seq=seq, hash=digest)

@@ -8,10 +8,12 @@ from typing import Any
 from sqlalchemy import select
 from sqlalchemy.orm import InstrumentedAttribute, Session
 
+from fullcount.runtime.journal.entry import canonical_text
 from fullcount.runtime.journal.expected import Expected, Key, State
 from fullcount.runtime.journal.report import About, Problem
-from fullcount.runtime.plan.digest import sha256_text
+from fullcount.runtime.plan.digest import CanonicalError, sha256_text
 from fullcount.runtime.store import tables
+from fullcount.runtime.store.ledger_rows import journaled
 
 _SHOWN = 40
 
@@ -25,7 +27,7 @@ def compare_tables(state: State, session: Session) -> dict[str, int]:
     compare.table("plan", About.PLAN, tables.Plan, ("plan_id",), state.plans, _document)
     compare.table("approval", About.APPROVAL, tables.ApprovalRound, ("round_id",), state.rounds, _key)
     compare.table("vote", About.APPROVAL, tables.ApprovalVote, ("round_id", "uid", "at"), state.votes)
-    compare.table("act", About.ACT, tables.Act, ("plan_id", "kind", "object_key"), state.acts, _before)
+    compare.table("act", About.ACT, tables.Act, ("plan_id", "kind", "object_key"), state.acts, _act_of(state))
     compare.table("step", About.ACT, tables.StepState, ("workflow", "proposal", "object_key"), state.steps)
     compare.table("canary", About.ACT, tables.Canary, ("plan_id",), state.canaries)
     compare.table("notice", About.RUN, tables.Notice, ("notice_id",), state.notices, _body)
@@ -65,6 +67,26 @@ def _key(row: dict[str, Any]) -> None:
 def _before(row: dict[str, Any]) -> None:
     before = row.pop("before")
     row["before_sha256"] = None if before is None else hash_of(before)
+
+
+def _act_of(state: State) -> Change:
+    """What is journalled of sealed parameters are the arguments; the hash of all of them is held against the seal."""
+
+    def change(row: dict[str, Any]) -> None:
+        _before(row)
+        key = (row["plan_id"], row["kind"], row["object_key"])
+        text, expected = row["parameters"], state.acts.get(key)
+        if expected is None or key not in state.sealed or row["parameters_sha256"] != hash_of(text):
+            return
+        try:
+            shown = canonical_text(journaled(text))
+        except (CanonicalError, ValueError, AttributeError):
+            return
+        if shown == expected["parameters"]:
+            row["parameters"] = shown
+            expected.columns["parameters_sha256"] = row["parameters_sha256"]
+
+    return change
 
 
 def _no_end(row: dict[str, Any]) -> None:

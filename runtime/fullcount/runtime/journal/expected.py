@@ -5,6 +5,7 @@ The state that the replay builds: for each table the columns of each row, with t
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -12,11 +13,17 @@ from typing import Any, Final
 from fullcount.runtime.journal.entry import Entry
 from fullcount.runtime.journal.payloads import ApprovedAutomatically, Struck
 from fullcount.runtime.journal.report import About, Problem
+from fullcount.runtime.offline.signers import AllowedSigner
 
 Key = tuple[Any, ...]
 
 HALT: Final = ("halt",)
-"""The key of the one control there is."""
+"""The key of the control that holds for everything."""
+
+
+def pause_control(workflow: str) -> str:
+    """Return the name of the control that pauses one workflow: short, however long the workflow's name is."""
+    return f"pause/{hashlib.sha256(workflow.encode()).hexdigest()[:26]}"
 
 
 @dataclass(slots=True)
@@ -51,6 +58,8 @@ class State:
     leases: dict[Key, Expected] = field(default_factory=dict)
     slots: dict[Key, Expected] = field(default_factory=dict)
     controls: dict[Key, Expected] = field(default_factory=dict)
+    sealed: dict[Key, str] = field(default_factory=dict)
+    """The seals over the parameters of acts of which the journal shows the arguments alone."""
     canaries: dict[Key, Expected] = field(default_factory=dict)
     steps: dict[Key, Expected] = field(default_factory=dict)
     notices: dict[Key, Expected] = field(default_factory=dict)
@@ -73,6 +82,12 @@ class State:
     """How a plan came about that was made by striking rows from another, by plan."""
     rules: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     """The quorums by approval round."""
+    signed: set[str] = field(default_factory=set)
+    """The approval rounds in which only signed votes count."""
+    signatures: set[str] = field(default_factory=set)
+    """Every signature that was given so far."""
+    signers: tuple[AllowedSigner, ...] | None = None
+    """Who may sign as whom, where that is known; None: a signature is checked by its own key alone."""
     automatic: dict[str, ApprovedAutomatically] = field(default_factory=dict)
     """The decisions of workflows' own rules, by approval round."""
 

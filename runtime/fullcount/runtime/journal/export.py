@@ -26,7 +26,7 @@ def export_jsonl(store: Store, stream: TextIO) -> Head:
     head = Head(seq=0, hash="")
     with store.reading() as session:
         for entry in entries(session):
-            stream.write(_line(entry) + "\n")
+            stream.write(line_of(entry) + "\n")
             head = Head(seq=entry.seq, hash=entry.hash)
     return head
 
@@ -51,8 +51,8 @@ def is_export(beginning: str) -> bool:
     return end == "\n" and _entry(line) is not None
 
 
-def _line(entry: Entry) -> str:
-    """Return an entry as it is kept, right or wrong. The payload is canonical, and so are names in this order."""
+def line_of(entry: Entry) -> str:
+    """Return the line of an entry as it is kept, right or wrong: the payload is canonical, and so is this order."""
     kind, run_id, prev, digest = (
         json.dumps(value, ensure_ascii=False) for value in (entry.kind, entry.run_id, entry.prev, entry.hash)
     )

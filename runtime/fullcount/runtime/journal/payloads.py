@@ -124,17 +124,18 @@ class QuorumRule(Wire):
 
 
 class ApprovalOpened(Payload):
-    """The first vote over a digest is about to be counted, under these rules."""
+    """The first vote over a digest is about to be counted, under these rules. `signed`: only signed votes count."""
 
     KIND = "approval_opened"
     round_id: str
     plan_id: str
     digest: str
     rule: tuple[QuorumRule, ...]
+    signed: bool = False
 
 
 class Approved(Payload):
-    """One person's yes."""
+    """One person's yes. `signature`: an SSH signature over what `offline.statements.approval_statement` returns."""
 
     KIND = "approved"
     round_id: str
@@ -142,6 +143,8 @@ class Approved(Payload):
     digest: str
     by: Who
     expires_at: int
+    signed_at: int | None = None
+    signature: str | None = None
 
 
 class SeatTaken(Wire):
@@ -214,7 +217,11 @@ class ApplyBegan(Payload):
 
 
 class IntentMeant(Wire):
-    """One act that is about to be called."""
+    """One act that is about to be called.
+
+    With `sealed`, `parameters` are without what was seen of the object before (`expected`), which is nobody's business
+    who only reads the journal; `sealed` binds all of them by the approval's key (`ledger_rows.seal`).
+    """
 
     act_id: str
     key: tuple[Any, ...]
@@ -223,6 +230,7 @@ class IntentMeant(Wire):
     idempotency_key: str
     round_id: str
     step: str | None = None
+    sealed: str | None = None
 
 
 class Intents(Payload):
@@ -409,6 +417,23 @@ class HaltLifted(Payload):
     by: Who
 
 
+class PauseSet(Payload):
+    """Nothing further is acted on for one workflow."""
+
+    KIND = "paused"
+    workflow: str
+    reason: str
+    by: Who
+
+
+class PauseLifted(Payload):
+    """The workflow may act again."""
+
+    KIND = "pause_lifted"
+    workflow: str
+    by: Who
+
+
 PAYLOADS: Final[dict[str, type[Payload]]] = {
     payload.KIND: payload
     for payload in (
@@ -439,6 +464,8 @@ PAYLOADS: Final[dict[str, type[Payload]]] = {
         SlotFinished,
         HaltSet,
         HaltLifted,
+        PauseSet,
+        PauseLifted,
     )
 }
 """Every kind of entry."""

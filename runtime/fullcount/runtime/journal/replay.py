@@ -17,7 +17,7 @@ from fullcount.runtime.journal import (
     strikes,
 )
 from fullcount.runtime.journal.entry import Entry, canonical_text
-from fullcount.runtime.journal.expected import HALT, State
+from fullcount.runtime.journal.expected import HALT, State, pause_control
 from fullcount.runtime.journal.payloads import (
     PAYLOADS,
     ApplyBegan,
@@ -39,6 +39,8 @@ from fullcount.runtime.journal.payloads import (
     NoticeMoved,
     NoticeQueued,
     Outcomes,
+    PauseLifted,
+    PauseSet,
     Planned,
     RunBegan,
     RunFinished,
@@ -156,6 +158,23 @@ def _resumed(state: State, _entry: Entry, _said: HaltLifted) -> None:
     state.controls.pop(HALT, None)
 
 
+def _paused(state: State, entry: Entry, said: PauseSet) -> None:
+    key = (pause_control(said.workflow),)
+    if key not in state.controls:
+        columns = {
+            "name": key[0],
+            "reason": said.reason,
+            "by_uid": said.by.uid,
+            "by_name": said.by.name,
+            "set_at": entry.at,
+        }
+        state.add(state.controls, key, entry, columns)
+
+
+def _pause_lifted(state: State, _entry: Entry, said: PauseLifted) -> None:
+    state.controls.pop((pause_control(said.workflow),), None)
+
+
 _HANDLERS: Final[dict[type[Any], Callable[[State, Entry, Any], None]]] = {
     RunBegan: _run_began,
     RunFinished: _run_finished,
@@ -184,4 +203,6 @@ _HANDLERS: Final[dict[type[Any], Callable[[State, Entry, Any], None]]] = {
     SlotFinished: _slot_finished,
     HaltSet: _halted,
     HaltLifted: _resumed,
+    PauseSet: _paused,
+    PauseLifted: _pause_lifted,
 }

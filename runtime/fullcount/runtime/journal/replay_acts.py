@@ -7,7 +7,7 @@ from collections import Counter
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.journal import replay_steps
 from fullcount.runtime.journal.entry import Entry, canonical_text
-from fullcount.runtime.journal.expected import Expected, State
+from fullcount.runtime.journal.expected import HALT, Expected, State, pause_control
 from fullcount.runtime.journal.payloads import ApplyBegan, ApplyEnded, IntentMeant, Intents, Outcomes, OutcomeSeen
 from fullcount.runtime.journal.replay_approvals import valid
 from fullcount.runtime.journal.report import About
@@ -58,8 +58,10 @@ def intents(state: State, entry: Entry, said: Intents) -> None:
     if plan is None:
         return
     _check_run(state, entry, "apply" if said.kind == "act" else "undo", said.plan_id)
-    if state.controls:
+    if HALT in state.controls:
         state.wrong(About.ACT, entry, "acts were meant while all acting was halted")
+    if said.kind == "act" and (pause_control(plan["workflow"]),) in state.controls:
+        state.wrong(About.ACT, entry, f"acts were meant while the workflow `{plan['workflow']}` was paused")
     if said.kind == "act" and (plan["state"] != "applying" or plan["superseded_by"] is not None):
         state.wrong(About.ACT, entry, f"acts were meant although the plan `{said.plan_id}` was not being applied")
     canary = state.canaries.get((said.plan_id,))
@@ -128,6 +130,8 @@ def _intent(state: State, entry: Entry, said: Intents, meant: IntentMeant, plan:
         if done is None or done["outcome"] != Outcome.DONE.value:
             state.wrong(About.ACT, entry, f"{name} was undone although nothing had been done to it")
     parameters = canonical_text(meant.parameters)
+    if meant.sealed is not None:
+        state.sealed[key] = meant.sealed
     state.add_act(
         key,
         entry,
@@ -140,7 +144,8 @@ def _intent(state: State, entry: Entry, said: Intents, meant: IntentMeant, plan:
             "step": meant.step,
             "operation": meant.operation,
             "parameters": parameters,
-            "parameters_sha256": sha256_text(parameters.encode()),
+            # of sealed parameters the hash is known once they have been read, and is then held against the seal
+            "parameters_sha256": sha256_text(parameters.encode()) if meant.sealed is None else None,
             "idempotency_key": meant.idempotency_key,
             "round_id": meant.round_id,
             "intent_run_id": entry.run_id,

@@ -16,6 +16,7 @@ from fullcount.runtime.journal.payloads import (
     Planned,
 )
 from fullcount.runtime.journal.report import About
+from fullcount.runtime.offline.votes import vote_wrong
 
 
 def planned(state: State, entry: Entry, said: Planned) -> None:
@@ -73,6 +74,8 @@ def opened(state: State, entry: Entry, said: ApprovalOpened) -> None:
     }
     if state.add(state.rounds, (said.round_id,), entry, columns):
         state.rules[said.round_id] = said.rule
+        if said.signed:
+            state.signed.add(said.round_id)
 
 
 def approved(state: State, entry: Entry, said: Approved) -> None:
@@ -93,10 +96,26 @@ def approved(state: State, entry: Entry, said: Approved) -> None:
         "name": said.by.name,
         "at": entry.at,
         "expires_at": said.expires_at,
+        "signed_at": said.signed_at,
+        "signature": said.signature,
     }
+    _signature(state, entry, said)
     key = (said.round_id, said.by.uid, entry.at)
     if state.add(state.votes, key, entry, columns):
         state.votes_of.setdefault(said.round_id, {})[key] = state.votes[key]
+
+
+def _signature(state: State, entry: Entry, said: Approved) -> None:
+    what = vote_wrong(
+        said.plan_id, said.digest, said.by.uid, said.by.name, entry.at, said.signed_at, said.signature,
+        required=said.round_id in state.signed, signers=state.signers,
+    )  # fmt: skip
+    if what is None and said.signature is not None and said.signature in state.signatures:
+        what = f"the signature of uid:{said.by.uid} was given before, for another yes"
+    if what is not None:
+        state.wrong(About.APPROVAL, entry, what)
+    if said.signature is not None:
+        state.signatures.add(said.signature)
 
 
 def complete(state: State, entry: Entry, said: ApprovalComplete) -> None:
@@ -190,7 +209,7 @@ def _quorum_wrong(state: State, entry: Entry, said: ApprovalComplete) -> str | N
     for seat in said.seats:
         if rule[seat.quorum].not_by_author and f"uid:{seat.uid}" in barred:
             return f"uid:{seat.uid} is an author and was counted all the same"
-    if said.expires_at != min(live[uid] for uid in uids):
+    if said.expires_at != min((live[uid] for uid in uids), default=None):
         return "the approval does not end when the first of its votes does"
     return None
 

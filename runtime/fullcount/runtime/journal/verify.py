@@ -27,18 +27,28 @@ from fullcount.runtime.journal.replay import replay
 from fullcount.runtime.journal.replay_steps import judge_steps
 from fullcount.runtime.journal.report import About, Problem, VerifyReport
 from fullcount.runtime.journal.strikes import strike_wrong
+from fullcount.runtime.offline.signers import AllowedSigner
 from fullcount.runtime.plan.document import PlanDocument
 from fullcount.runtime.store import plans, steps, tables
 from fullcount.runtime.store.errors import StoreError
-from fullcount.runtime.store.ledger_rows import idempotency_key
+from fullcount.runtime.store.ledger_rows import idempotency_key, seal
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import ActKind
 
 
-def verify(store: Store, snapshots: SnapshotStore | None = None, *, anchor: Head | None = None) -> VerifyReport:
-    """Verify the store. `snapshots`: check the stored rows too. `anchor`: a head that was noted elsewhere."""
+def verify(
+    store: Store,
+    snapshots: SnapshotStore | None = None,
+    *,
+    anchor: Head | None = None,
+    signers: tuple[AllowedSigner, ...] | None = None,
+) -> VerifyReport:
+    """Verify the store. `snapshots`: check the stored rows too. `anchor`: a head that was noted elsewhere.
+
+    `signers`: who may sign; without them signatures of approvals are checked by their own keys.
+    """
     with store.reading() as session:
-        chain, state = ChainCheck(anchor), State()
+        chain, state = ChainCheck(anchor), State(signers=signers)
         for entry in entries(session):
             if chain.feed(entry):
                 replay(state, entry)
@@ -162,10 +172,14 @@ def _keys(state: State, session: Session) -> None:
             continue
         uses[act["idempotency_key"]] += 1
         approval_key = key_of.get(act["round_id"])
-        wanted = None
+        wanted, sealed = None, True
         if isinstance(approval_key, bytes) and key[1] in {kind.value for kind in ActKind}:
             of = (read_canonical(key[2]), act["operation"], ActKind(key[1]), act["step"])
             wanted = idempotency_key(approval_key, *of)
+            sealed = state.sealed.get(key) in {None, seal(approval_key, wanted, act["parameters_sha256"])}
+        if not sealed:
+            what = f"the parameters of the act on the object {key[2]} are not those that were sealed when it was meant"
+            state.problems.append(Problem(About.ACT, act.seq, what))
         if wanted != act["idempotency_key"] or uses[act["idempotency_key"]] > 1:
             what = f"the act on the object {key[2]} does not carry the key of its approval"
             state.problems.append(Problem(About.ACT, act.seq, what))

@@ -56,6 +56,7 @@ from fullcount.runtime.plan.risk import Assessor
 from fullcount.runtime.plan.sensitivity import sensitivity
 from fullcount.runtime.plan.spelling import one_key_twice
 from fullcount.runtime.plan.strike import struck_reasons
+from fullcount.runtime.plan.withheld import check_withheld
 from fullcount.runtime.workspace.exemptions import Exemption
 
 
@@ -89,6 +90,8 @@ class PlanInputs:
     notes: Sequence[str] = ()
     """What reviewers must know besides: said first among the notes."""
     sources: Mapping[str, Source] = field(default_factory=dict)
+    recorded: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    """By inventory: the fields whose values may be written down; one that is not there has no others."""
     sample: bool = False
     """Whether the rows are a sample that somebody made up, of which nothing that is true of a population is asked."""
 
@@ -106,6 +109,7 @@ def build_plan(inputs: PlanInputs) -> PlanDocument:
     exempt = exemptions_of(workflow, proposal, inputs.exemptions, now.date())
     relations = relations_of(workflow, proposal, inputs.envelopes, inputs.snapshots)
     _fits(inputs)
+    check_withheld(workflow, proposal, inputs.act, inputs.recorded)
     with tables.session(inputs.snapshots.root / tables.SPILL) as connection:
         evaluation = Evaluation(connection, workflow, proposal, relations, bindings, exempt.holding)
         assumed = count_assumed(connection, workflow, proposal, relations, bindings)
@@ -222,6 +226,7 @@ def _rows(
         for step, call in calls.items()
     }
     assessors = {step: _assessor(inputs, reversible=call.reversible or not call.own) for step, call in calls.items()}
+    written = inputs.recorded.get(proposal.inventory)
     rows: list[PlanRow] = []
     without_call: list[UndecidedRow] = []
     for item in (*evaluation.candidates(), *evaluation.released()):
@@ -249,7 +254,11 @@ def _rows(
                 key=key,
                 incarnation=mark(inventory.incarnation, evaluation.fields, item.cells),
                 version=mark(inventory.version, evaluation.fields, item.cells),
-                fields={name: cell_to_doc(item.cells[name], field.type) for name, field in evaluation.fields.items()},
+                fields={
+                    name: cell_to_doc(item.cells[name], field.type)
+                    for name, field in evaluation.fields.items()
+                    if written is None or name in written
+                },
                 shown={label: fmt.cell(cell_of(env, NOWHERE), of) for label, of, cell_of in shown},
                 arguments=given,
                 step=due,

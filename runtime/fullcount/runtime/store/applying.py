@@ -37,6 +37,7 @@ def check_may_act(session: Session, plan_id: str, fence: Fence, now: int) -> Non
     """Raise whatever forbids acting on this plan now."""
     plan = plans.get(session, plan_id)
     controls.check(session)
+    controls.check_workflow(session, plan.workflow)
     require_fence(session, plan, fence, now)
     plans.check_usable(plan)
     rounds.require_valid(session, plan, now)
@@ -91,6 +92,8 @@ def require_ready(
     require_fence(tx.session, plan, fence, tx.now)
     if halt_stops:
         controls.check(tx.session)
+        if kind is ActKind.ACT:
+            controls.check_workflow(tx.session, plan.workflow)
     return plan
 
 

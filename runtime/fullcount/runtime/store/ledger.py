@@ -8,7 +8,7 @@ stored, and with other parameters is an error (R30); a final outcome never chang
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import bindparam, insert, or_, select, update
 from sqlalchemy.orm import Session
@@ -19,11 +19,14 @@ from fullcount.runtime.plan.digest import sha256_text
 from fullcount.runtime.store import applying, plans, rounds, runs, steps, tables
 from fullcount.runtime.store.errors import IdempotencyMismatch, LedgerRefused, PlanRefused, StoreError
 from fullcount.runtime.store.ledger_rows import (
+    StoredAct,
+    entry_of,
     idempotency_key,
     intents_payload,
     named,
     outcome_values,
     outcomes_payload,
+    seal,
     stored_acts,
     to_entry,
 )
@@ -32,6 +35,14 @@ from fullcount.runtime.store.views import ActKind, Fence, Intent, LedgerEntry, O
 
 MAX_BATCH = 50
 """How many intents or outcomes one transaction takes."""
+
+_ENDED = ("outcome", "reason", "detail", "before", "outcome_run_id", "outcome_at")
+_MEANT: Final = insert(tables.Act.__table__)  # type: ignore[arg-type]
+_END: Final = (
+    update(tables.Act.__table__)  # type: ignore[arg-type]
+    .where(tables.Act.act_id == bindparam("b_act"))
+    .values({name: bindparam(name) for name in _ENDED})
+)
 
 WITHOUT_CALL = frozenset({Outcome.ALREADY_GONE, Outcome.CHANGED, Outcome.REFUSED})
 """Outcomes that an object can have without anything having been meant for it: it was left alone at the recheck."""
@@ -48,12 +59,13 @@ def record_intents(
     keys = _batch([intent.object_key for intent in intents])
     plan = applying.require_ready(tx, plan_id, run_id, fence, kind)
     stored = stored_acts(tx.session, plan.plan_id, keys, kind)
+    listed = _listed(tx.session, plan.plan_id, keys)
     round_of = _rounds_for(tx, plan, keys, kind)
-    step_of = steps.step_of(tx.session, plan.plan_id, keys)
-    new = [key for key in keys if key not in stored]
+    new = [listed[key] for key in keys if key not in stored]
     for key, why in steps.in_the_way(tx.session, plan, new, kind, tx.now).items():
         raise LedgerRefused("FC729", f"{named(key)}: {why}", help="plan again: the new plan has the step that is due")
     rows: list[dict[str, Any]] = []
+    seals: dict[str, str] = {}
     for key, intent in zip(keys, intents, strict=True):
         parameters = canonical_text(dict(intent.parameters))
         sha256 = sha256_text(parameters.encode())
@@ -62,30 +74,29 @@ def record_intents(
             _same_or_refused(known, intent, sha256)
             continue
         round_ = round_of[key]
+        act_key = idempotency_key(_key(round_), intent.object_key, intent.operation, kind, listed[key].step)
+        seals[key] = seal(_key(round_), act_key, sha256)
         rows.append(
             {
                 "act_id": new_id(),
                 "plan_id": plan.plan_id,
                 "object_key": key,
                 "kind": kind.value,
-                "step": step_of[key],
+                "step": listed[key].step,
                 "operation": intent.operation,
                 "parameters": parameters,
                 "parameters_sha256": sha256,
-                "idempotency_key": idempotency_key(
-                    _key(round_), intent.object_key, intent.operation, kind, step_of[key]
-                ),
+                "idempotency_key": act_key,
                 "round_id": round_.round_id,
                 "intent_run_id": run_id,
                 "intent_at": tx.now,
             }
         )
-    fresh = frozenset(row["object_key"] for row in rows)
     if rows:
-        tx.session.execute(insert(tables.Act), rows)
-        tx.record(intents_payload(plan.plan_id, kind, fence, rows), run_id=run_id)
-        stored = stored_acts(tx.session, plan.plan_id, keys, kind)
-    return tuple(to_entry(stored[key], fresh=key in fresh) for key in keys)
+        tx.session.connection().execute(_MEANT, rows)
+        tx.record(intents_payload(plan.plan_id, kind, fence, rows, seals), run_id=run_id)
+    fresh = {row["object_key"]: row for row in rows}
+    return tuple(entry_of(fresh[key], fresh=True) if key in fresh else to_entry(stored[key]) for key in keys)
 
 
 def record_outcomes(
@@ -101,7 +112,7 @@ def record_outcomes(
     run = runs.running(tx.session, run_id)
     applying.require_run(run, plan, kind)
     stored = stored_acts(tx.session, plan.plan_id, keys, kind)
-    changed: list[dict[str, Any]] = []
+    changed: dict[str, dict[str, Any]] = {}
     fresh: list[dict[str, Any]] = []
     for key, item in zip(keys, outcomes, strict=True):
         known = stored.get(key)
@@ -110,31 +121,22 @@ def record_outcomes(
             _check_without_call(tx, plan, fence, item, kind)
             fresh.append({"act_id": new_id(), "plan_id": plan.plan_id, "object_key": key, "kind": kind.value} | values)
         elif _changes(known, item):
-            changed.append({"b_act": known.act_id} | values)
+            changed[key] = {"b_act": known.act_id} | values
     if fresh:
         left_alone = [row["object_key"] for row in fresh]
-        _require_objects(tx.session, plan.plan_id, left_alone)
+        _listed(tx.session, plan.plan_id, left_alone)
         if kind is ActKind.UNDO:
             _done(tx, plan, left_alone)
-        tx.session.execute(insert(tables.Act), fresh)
-    # read before the rows are expired: afterwards each of them would be loaded by a query of its own
-    key_of = {known.act_id: known.object_key for known in stored.values()}
+        tx.session.connection().execute(_MEANT, fresh)
     if changed:
-        names = ("outcome", "reason", "detail", "before", "outcome_run_id", "outcome_at")
-        tx.session.connection().execute(
-            update(tables.Act.__table__)  # type: ignore[arg-type]
-            .where(tables.Act.act_id == bindparam("b_act"))
-            .values({name: bindparam(name) for name in names}),
-            changed,
-        )
-        tx.session.expire_all()
-    if fresh or changed:
-        written = [(row["act_id"], row["object_key"], row) for row in fresh]
-        written += [(row["b_act"], key_of[row["b_act"]], row) for row in changed]
+        tx.session.connection().execute(_END, list(changed.values()))
+    written = [(row["act_id"], row["object_key"], row) for row in fresh]
+    written += [(row["b_act"], key, row) for key, row in changed.items()]
+    if written:
         tx.record(outcomes_payload(plan.plan_id, kind, written), run_id=run_id)
         steps.moved(tx, plan, run_id, kind, {key: row["outcome"] for _, key, row in written})
-    stored = stored_acts(tx.session, plan.plan_id, keys, kind)
-    return tuple(to_entry(stored[key]) for key in keys)
+    new = {key: row for _, key, row in written}
+    return tuple(entry_of({**(stored[key]._asdict() if key in stored else {}), **new.get(key, {})}) for key in keys)
 
 
 def entries(session: Session, plan_id: str, kind: ActKind) -> tuple[LedgerEntry, ...]:
@@ -165,7 +167,6 @@ def _rounds_for(
     tx: Transaction, plan: tables.Plan, keys: Sequence[str], kind: ActKind
 ) -> Mapping[str, tables.ApprovalRound]:
     """Return the approval that carries each act, or raise what is in the way."""
-    _require_objects(tx.session, plan.plan_id, keys)
     if kind is ActKind.ACT:
         plans.check_usable(plan)
         if plan.state != plans.APPLYING:
@@ -184,7 +185,7 @@ def _rounds_for(
     return {key: round_ for key, round_ in found.items() if round_ is not None}
 
 
-def _done(tx: Transaction, plan: tables.Plan, keys: Sequence[str]) -> dict[str, tables.Act]:
+def _done(tx: Transaction, plan: tables.Plan, keys: Sequence[str]) -> dict[str, StoredAct]:
     """Return the acts that can be undone. Raises `LedgerRefused` for an object that was not acted upon."""
     done = {
         act.object_key: act
@@ -200,16 +201,16 @@ def _done(tx: Transaction, plan: tables.Plan, keys: Sequence[str]) -> dict[str, 
     return done
 
 
-def _require_objects(session: Session, plan_id: str, keys: Sequence[str]) -> None:
-    query = select(tables.PlanObject.object_key).where(
-        tables.PlanObject.plan_id == plan_id, tables.PlanObject.object_key.in_(keys)
-    )
-    missing = set(keys) - set(session.scalars(query))
+def _listed(session: Session, plan_id: str, keys: Sequence[str]) -> dict[str, steps.PlanObjectRow]:
+    """Return these objects as the plan lists them. Raises `LedgerRefused` for one that it does not name."""
+    listed = steps.objects(session, plan_id, keys)
+    missing = set(keys) - set(listed)
     if missing:
         raise LedgerRefused("FC723", f"the plan `{plan_id}` does not name {named(min(missing))}")
+    return listed
 
 
-def _same_or_refused(known: tables.Act, intent: Intent, sha256: str) -> None:
+def _same_or_refused(known: StoredAct, intent: Intent, sha256: str) -> None:
     if known.intent_at is None:
         return  # it has its outcome already: the caller is told, and must not act
     if known.operation != intent.operation or known.parameters_sha256 != sha256:
@@ -231,7 +232,7 @@ def _check_without_call(tx: Transaction, plan: tables.Plan, fence: Fence, item: 
     applying.require_fence(tx.session, plan, fence, tx.now)
 
 
-def _changes(known: tables.Act, item: OutcomeEntry) -> bool:
+def _changes(known: StoredAct, item: OutcomeEntry) -> bool:
     """Whether the outcome adds to what is known. Raises `LedgerRefused` when it contradicts a final one."""
     if item.outcome is Outcome.NOT_STARTED:
         raise LedgerRefused("FC726", "an object whose act was meant has been started")

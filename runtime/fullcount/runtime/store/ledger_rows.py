@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import hmac
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
-from sqlalchemy import select
+from sqlalchemy import Row, bindparam, select
 from sqlalchemy.orm import Session
 
 from fullcount.runtime.connectors.base import Outcome
@@ -20,6 +20,7 @@ from fullcount.runtime.store.transaction import Transaction
 from fullcount.runtime.store.views import ActKind, Fence, LedgerEntry, OutcomeEntry
 
 _DETAIL_LENGTH = 4_000
+_COLUMNS: Final = tuple(tables.Act.__table__.columns.keys())
 
 
 def idempotency_key(
@@ -34,12 +35,34 @@ def idempotency_key(
     return hmac.new(approval_key, canonical_bytes(parts), hashlib.sha256).hexdigest()
 
 
-def stored_acts(session: Session, plan_id: str, keys: Sequence[str], kind: ActKind) -> dict[str, tables.Act]:
+SEEN: Final = "expected"
+"""The part of a call's parameters that says how the object was seen right before: every field that was read."""
+
+StoredAct = Row[Any]
+"""A row of `acts`, columns by name."""
+
+_STORED: Final = select(tables.Act.__table__).where(
+    tables.Act.plan_id == bindparam("plan"),
+    tables.Act.kind == bindparam("kind"),
+    tables.Act.object_key.in_(bindparam("keys", expanding=True)),
+)
+
+
+def seal(approval_key: bytes, act_key: str, parameters_sha256: str) -> str:
+    """Return what binds the journal to parameters that it does not show, to be checked by who has the store."""
+    said = canonical_bytes({"parameters": parameters_sha256, "act": act_key})
+    return hmac.new(approval_key, said, hashlib.sha256).hexdigest()
+
+
+def journaled(parameters: str) -> dict[str, Any]:
+    """Return what the journal shows of stored parameters: the arguments, not what was seen of the object."""
+    return {name: part for name, part in parse_canonical(parameters).items() if name != SEEN}
+
+
+def stored_acts(session: Session, plan_id: str, keys: Sequence[str], kind: ActKind) -> dict[str, StoredAct]:
     """Return what the ledger holds for these objects, by key."""
-    query = select(tables.Act).where(
-        tables.Act.plan_id == plan_id, tables.Act.kind == kind.value, tables.Act.object_key.in_(keys)
-    )
-    return {act.object_key: act for act in session.scalars(query)}
+    found = session.execute(_STORED, {"plan": plan_id, "kind": kind.value, "keys": list(keys)})
+    return {act.object_key: act for act in found}
 
 
 def outcome_values(tx: Transaction, run_id: str, item: OutcomeEntry) -> dict[str, Any]:
@@ -60,8 +83,10 @@ def _storable(text: str) -> str:
     return cut.replace("\x00", "\\x00").encode("utf-8", "backslashreplace").decode()
 
 
-def intents_payload(plan_id: str, kind: ActKind, fence: Fence, rows: Sequence[Mapping[str, Any]]) -> Intents:
-    """Return the journal entry of new intents: every call with its arguments (R34)."""
+def intents_payload(
+    plan_id: str, kind: ActKind, fence: Fence, rows: Sequence[Mapping[str, Any]], seals: Mapping[str, str]
+) -> Intents:
+    """Return the journal entry of new intents: every call with its arguments (R34). `seals` are by object."""
     return Intents(
         plan_id=plan_id,
         kind=kind.value,
@@ -71,10 +96,11 @@ def intents_payload(plan_id: str, kind: ActKind, fence: Fence, rows: Sequence[Ma
                 act_id=row["act_id"],
                 key=tuple(parse_canonical(row["object_key"])),
                 operation=row["operation"],
-                parameters=parse_canonical(row["parameters"]),
+                parameters=journaled(row["parameters"]),
                 idempotency_key=row["idempotency_key"],
                 round_id=row["round_id"],
                 step=row["step"],
+                sealed=seals[row["object_key"]],
             )
             for row in rows
         ),
@@ -100,24 +126,31 @@ def outcomes_payload(plan_id: str, kind: ActKind, written: Sequence[tuple[str, s
     )
 
 
-def to_entry(act: tables.Act, *, fresh: bool = False) -> LedgerEntry:
+def to_entry(act: tables.Act | StoredAct) -> LedgerEntry:
     """Return a row as it is handed out."""
+    return entry_of({name: getattr(act, name) for name in _COLUMNS})
+
+
+def entry_of(act: Mapping[str, Any], *, fresh: bool = False) -> LedgerEntry:
+    """Return columns as they are handed out; one that is missing is null. `fresh`: they were written just now."""
+    parameters, before = act.get("parameters"), act.get("before")
+    intent_at, outcome, outcome_at = act.get("intent_at"), act.get("outcome"), act.get("outcome_at")
     return LedgerEntry(
-        act_id=act.act_id,
-        plan_id=act.plan_id,
-        object_key=tuple(parse_canonical(act.object_key)),
-        kind=ActKind(act.kind),
-        operation=act.operation,
-        parameters=None if act.parameters is None else parse_canonical(act.parameters),
-        idempotency_key=act.idempotency_key,
-        intent_at=None if act.intent_at is None else from_micros(act.intent_at),
-        outcome=None if act.outcome is None else Outcome(act.outcome),
-        reason=act.reason,
-        detail=act.detail or "",
-        before={} if act.before is None else parse_canonical(act.before),
-        outcome_at=None if act.outcome_at is None else from_micros(act.outcome_at),
+        act_id=act["act_id"],
+        plan_id=act["plan_id"],
+        object_key=tuple(parse_canonical(act["object_key"])),
+        kind=ActKind(act["kind"]),
+        operation=act.get("operation"),
+        parameters=None if parameters is None else parse_canonical(parameters),
+        idempotency_key=act.get("idempotency_key"),
+        intent_at=None if intent_at is None else from_micros(intent_at),
+        outcome=None if outcome is None else Outcome(outcome),
+        reason=act.get("reason"),
+        detail=act.get("detail") or "",
+        before={} if before is None else parse_canonical(before),
+        outcome_at=None if outcome_at is None else from_micros(outcome_at),
         fresh=fresh,
-        step=act.step,
+        step=act.get("step"),
     )
 
 

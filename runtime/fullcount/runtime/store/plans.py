@@ -7,6 +7,8 @@ same and the approval was not used; with any other digest the approval is void.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from typing import Final
 
 from pydantic import ValidationError
 from sqlalchemy import insert, select, update
@@ -193,18 +195,20 @@ def briefs(session: Session, workflow: str | None, limit: int, now: int) -> tupl
     query = select(tables.Plan).order_by(tables.Plan.position.desc()).limit(limit)
     if workflow is not None:
         query = query.where(tables.Plan.workflow == workflow)
-    return tuple(
-        PlanBrief(
-            plan_id=plan.plan_id,
-            workflow=plan.workflow,
-            proposal=plan.proposal,
-            digest=plan.digest,
-            candidates=plan.candidates,
-            state=state_of(session, plan, now),
-            saved_at=from_micros(plan.saved_at),
-            superseded_by=plan.superseded_by,
-        )
-        for plan in session.scalars(query)
+    return tuple(brief(session, plan, now) for plan in session.scalars(query))
+
+
+def brief(session: Session, plan: tables.Plan, now: int) -> PlanBrief:
+    """Return a plan without its document."""
+    return PlanBrief(
+        plan_id=plan.plan_id,
+        workflow=plan.workflow,
+        proposal=plan.proposal,
+        digest=plan.digest,
+        candidates=plan.candidates,
+        state=state_of(session, plan, now),
+        saved_at=from_micros(plan.saved_at),
+        superseded_by=plan.superseded_by,
     )
 
 
@@ -258,6 +262,19 @@ def check_digest(plan: tables.Plan, digest: str) -> None:
 
 def _checked(plan_id: str, text: str) -> PlanDocument:
     """Return the document that the text holds, if everything about it fits. Raises `PlanCorrupt`."""
+    return _checked_once(plan_id, text) if len(text) <= _REMEMBERED else _check(plan_id, text)
+
+
+_REMEMBERED: Final = 16 * 1024 * 1024
+"""How long a text may be of which the outcome is remembered: acting on a plan reads it several times over."""
+
+
+@lru_cache(maxsize=2)
+def _checked_once(plan_id: str, text: str) -> PlanDocument:
+    return _check(plan_id, text)
+
+
+def _check(plan_id: str, text: str) -> PlanDocument:
     try:
         document = PlanDocument.model_validate(parse_canonical(text))
     except ValidationError as error:

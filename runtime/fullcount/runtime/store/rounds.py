@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
-from sqlalchemy import ColumnElement, exists, insert, or_, select, update
+from sqlalchemy import ColumnElement, bindparam, exists, insert, or_, select, update
 from sqlalchemy.orm import Session
 
 from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.approve.signing import Signed
 from fullcount.runtime.journal.payloads import (
     ApprovalComplete,
     ApprovalOpened,
@@ -26,6 +27,7 @@ from fullcount.runtime.journal.payloads import (
     QuorumRule,
     SeatTaken,
 )
+from fullcount.runtime.offline.votes import SIGNED_WITHIN
 from fullcount.runtime.plan.digest import sha256_text
 from fullcount.runtime.store import tables
 from fullcount.runtime.store.errors import ApprovalMissing, ApprovalRefused
@@ -54,36 +56,68 @@ class Voters(Protocol):
         """The quorums."""
         ...
 
+    @property
+    def signed(self) -> bool:
+        """Whether only signed votes count."""
+        ...
+
+    def stands(self, vote: Vote, digest: str) -> bool:
+        """Whether a vote over a digest counts, as far as signatures go."""
+        ...
+
     def tally(self, uids: frozenset[int]) -> Tally:
         """Return whether these people reach the quorum."""
         ...
 
 
+_CURRENT: Final = (
+    select(tables.ApprovalRound)
+    .where(
+        tables.ApprovalRound.workflow == bindparam("of"),
+        tables.ApprovalRound.proposal == bindparam("which"),
+        tables.ApprovalRound.digest == bindparam("sum"),
+        tables.ApprovalRound.state.in_((OPEN, COMPLETE)),
+        or_(tables.ApprovalRound.used_by.is_(None), tables.ApprovalRound.used_by == bindparam("plan")),
+    )
+    .order_by(tables.ApprovalRound.position.desc())
+    .limit(1)
+)
+_VOTES: Final = (
+    select(tables.ApprovalVote)
+    .where(tables.ApprovalVote.round_id == bindparam("round"))
+    .order_by(tables.ApprovalVote.at, tables.ApprovalVote.uid)
+)
+
+
 def current_round(session: Session, plan: tables.Plan) -> tables.ApprovalRound | None:
     """Return the newest round that still speaks for this plan, expired or not."""
-    return session.scalar(
-        select(tables.ApprovalRound)
-        .where(
-            *_of(plan),
-            tables.ApprovalRound.state.in_((OPEN, COMPLETE)),
-            or_(tables.ApprovalRound.used_by.is_(None), tables.ApprovalRound.used_by == plan.plan_id),
-        )
-        .order_by(tables.ApprovalRound.position.desc())
-        .limit(1)
-        .execution_options(populate_existing=True)
+    found: tables.ApprovalRound | None = session.scalar(
+        _CURRENT,
+        {"of": plan.workflow, "which": plan.proposal, "sum": plan.digest, "plan": plan.plan_id},
+        execution_options={"populate_existing": True},
     )
+    return found
 
 
-def vote(tx: Transaction, plan: tables.Plan, person: Person, lifetime: int, voters: Voters) -> None:
+def vote(
+    tx: Transaction, plan: tables.Plan, person: Person, lifetime: int, voters: Voters, signed: Signed | None
+) -> None:
     """Count one person's yes; `lifetime` in microseconds. Raises `ApprovalRefused`.
 
-    `voters` decide over the uids of all votes that count now. Whether the plan may be approved at all was checked.
+    `voters` decide over the uids of all votes that count now. Whether the plan may be approved at all was checked, and
+    whether the signature is one of this person over this plan.
     """
     if lifetime <= 0:
         raise ApprovalRefused("FC706", "an approval that lives for no time can't carry an act")
+    if signed is not None:
+        _fresh(tx, signed)
     round_ = current_round(tx.session, plan)
+    if round_ is not None:
+        given = [_view(found, tx.now) for found in votes(tx.session, round_.round_id)]
+        if round_.state != COMPLETE and any(not each.lapsed and not voters.stands(each, plan.digest) for each in given):
+            round_ = None  # what was said before no longer counts, as signatures are asked for now
     if round_ is not None and round_.state == COMPLETE:
-        agreed = frozenset(found.uid for found in votes(tx.session, round_.round_id) if found.expires_at > tx.now)
+        agreed = frozenset(each.person.uid for each in given if not each.lapsed and voters.stands(each, plan.digest))
         if round_.expires_at is not None and round_.expires_at > tx.now and voters.tally(agreed).reached:
             raise ApprovalRefused(
                 "FC716",
@@ -92,7 +126,7 @@ def vote(tx: Transaction, plan: tables.Plan, person: Person, lifetime: int, vote
             )
         # it ran out, or somebody who was counted may no longer approve: what is said now begins a new round and key
         round_ = None
-    round_id = _opened(tx, plan, voters.rule) if round_ is None else round_.round_id
+    round_id = _opened(tx, plan, voters.rule, signed=voters.signed) if round_ is None else round_.round_id
     live = {found.uid: found for found in votes(tx.session, round_id) if found.expires_at > tx.now}
     if person.uid in live:
         raise ApprovalRefused(
@@ -110,15 +144,42 @@ def vote(tx: Transaction, plan: tables.Plan, person: Person, lifetime: int, vote
             name=person.name,
             at=tx.now,
             expires_at=expires_at,
+            signed_at=None if signed is None else signed.signed_at,
+            signature=None if signed is None else signed.signature,
         )
     )
     tx.record(
-        Approved(round_id=round_id, plan_id=plan.plan_id, digest=plan.digest, by=who(person), expires_at=expires_at)
+        Approved(
+            round_id=round_id,
+            plan_id=plan.plan_id,
+            digest=plan.digest,
+            by=who(person),
+            expires_at=expires_at,
+            signed_at=None if signed is None else signed.signed_at,
+            signature=None if signed is None else signed.signature,
+        )
     )
     result = voters.tally(frozenset((*live, person.uid)))
     if result.reached:
         lapse = {**{uid: found.expires_at for uid, found in live.items()}, person.uid: expires_at}
         _complete(tx, plan, round_id, result.seats, min(lapse[seat.uid] for seat in result.seats))
+
+
+def _fresh(tx: Transaction, signed: Signed) -> None:
+    """Refuse a signature that was made long ago, is dated to come, or was given before."""
+    if not tx.now - SIGNED_WITHIN <= signed.signed_at <= tx.now:
+        raise ApprovalRefused(
+            "FC782",
+            f"the signature is dated {said(signed.signed_at)}, and it is {said(tx.now)}: one is given as it is made",
+            help="sign and approve in one go: `fullcount approve PLAN --digest … --sign KEY`",
+        )
+    used = select(tables.ApprovalVote.plan_id).where(tables.ApprovalVote.signature == signed.signature).limit(1)
+    if tx.session.scalar(used) is not None:
+        raise ApprovalRefused(
+            "FC782",
+            "this signature was given before, and each is for one yes",
+            help="sign anew: `fullcount approve PLAN --digest … --sign KEY`",
+        )
 
 
 def approve_automatically(
@@ -141,7 +202,7 @@ def approve_automatically(
     expired = round_ is not None and round_.expires_at is not None and round_.expires_at <= tx.now
     if (round_ is not None and not expired) or _taken_back(tx.session, plan):
         return False
-    round_id = _opened(tx, plan, quorums)
+    round_id = _opened(tx, plan, quorums, signed=False)
     key = secrets.token_bytes(KEY_BYTES)
     decided = ApprovedAutomatically(
         round_id=round_id,
@@ -256,8 +317,7 @@ def use_up(tx: Transaction, round_id: str, plan_id: str) -> None:
 
 def votes(session: Session, round_id: str) -> tuple[tables.ApprovalVote, ...]:
     """Return the votes of a round in the order they were given."""
-    query = select(tables.ApprovalVote).where(tables.ApprovalVote.round_id == round_id)
-    return tuple(session.scalars(query.order_by(tables.ApprovalVote.at, tables.ApprovalVote.uid)))
+    return tuple(session.scalars(_VOTES, {"round": round_id}))
 
 
 def view(session: Session, plan: tables.Plan, now: int) -> Round:
@@ -271,18 +331,27 @@ def view(session: Session, plan: tables.Plan, now: int) -> Round:
     return Round(
         round_id=round_.round_id,
         state=state,
-        votes=tuple(
-            Vote(
-                person=Person(uid=found.uid, name=found.name),
-                at=from_micros(found.at),
-                expires_at=from_micros(found.expires_at),
-                lapsed=found.expires_at <= now,
-            )
-            for found in votes(session, round_.round_id)
-        ),
+        votes=tuple(_view(found, now) for found in votes(session, round_.round_id)),
         completed_at=None if round_.completed_at is None else from_micros(round_.completed_at),
         expires_at=None if round_.expires_at is None else from_micros(round_.expires_at),
         ended_because=round_.ended_because,
+    )
+
+
+def given_votes(session: Session, round_id: str, now: int) -> tuple[Vote, ...]:
+    """Return the votes of a round as they are handed out, in the order they were given."""
+    return tuple(_view(found, now) for found in votes(session, round_id))
+
+
+def _view(found: tables.ApprovalVote, now: int) -> Vote:
+    unsigned = found.signature is None or found.signed_at is None
+    return Vote(
+        person=Person(uid=found.uid, name=found.name),
+        plan_id=found.plan_id,
+        at=from_micros(found.at),
+        expires_at=from_micros(found.expires_at),
+        lapsed=found.expires_at <= now,
+        signed=None if unsigned else Signed(str(found.signature), int(found.signed_at or 0)),
     )
 
 
@@ -307,9 +376,10 @@ def _last_ended(session: Session, plan: tables.Plan) -> tables.ApprovalRound | N
     )
 
 
-def _opened(tx: Transaction, plan: tables.Plan, rule: tuple[QuorumRule, ...]) -> str:
+def _opened(tx: Transaction, plan: tables.Plan, rule: tuple[QuorumRule, ...], *, signed: bool) -> str:
     round_id = new_id()
-    position = tx.record(ApprovalOpened(round_id=round_id, plan_id=plan.plan_id, digest=plan.digest, rule=rule))
+    opened = ApprovalOpened(round_id=round_id, plan_id=plan.plan_id, digest=plan.digest, rule=rule, signed=signed)
+    position = tx.record(opened)
     tx.session.execute(
         insert(tables.ApprovalRound).values(
             round_id=round_id,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import insert, or_, select, update
 from sqlalchemy.orm import Session
 
 from fullcount.runtime.approve.identity import Person
@@ -74,6 +74,12 @@ def recent(session: Session, limit: int, workflow: str | None) -> tuple[RunRow, 
     if workflow is not None:
         query = query.where(tables.Run.workflow == workflow)
     return tuple(_row(run) for run in session.scalars(query))
+
+
+def of_plan(session: Session, plan_id: str, made_by: str) -> tuple[RunRow, ...]:
+    """Return the run that made a plan, and those that applied or undid it, in the order in which they began."""
+    query = select(tables.Run).where(or_(tables.Run.plan_id == plan_id, tables.Run.run_id == made_by))
+    return tuple(_row(run) for run in session.scalars(query.order_by(tables.Run.started_at, tables.Run.run_id)))
 
 
 def paused(session: Session, plan_id: str | None) -> tuple[Paused, ...]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from sqlalchemy import func, select
+from sqlalchemy import Row, bindparam, func, select
 from sqlalchemy.orm import Session
 
 from fullcount.compiler.program import RELEASE
@@ -28,6 +28,14 @@ OPEN, LAPSED, ENDED = (standing.value for standing in StepStanding)
 RELEASED: Final = "released"
 GONE: Final = "gone"
 TAKEN_BACK: Final = "taken back"
+
+
+PlanObjectRow = Row[Any]
+"""A row of `plan_objects`, columns by name."""
+
+_OBJECTS: Final = select(tables.PlanObject.__table__).where(
+    tables.PlanObject.plan_id == bindparam("plan"), tables.PlanObject.object_key.in_(bindparam("keys", expanding=True))
+)
 
 
 def listed(row: PlanRow) -> dict[str, Any]:
@@ -139,9 +147,11 @@ def _put(
 # -- before an act ----------------------------------------------------------------------------------------------------
 
 
-def in_the_way(session: Session, plan: tables.Plan, keys: Sequence[str], kind: ActKind, now: int) -> dict[str, str]:
-    """Return why the listed step of an object may not be taken now (or taken back), for each for which that is so."""
-    due = [row for row in _listed(session, plan.plan_id, keys).values() if row.step is not None]
+def in_the_way(
+    session: Session, plan: tables.Plan, rows: Iterable[PlanObjectRow], kind: ActKind, now: int
+) -> dict[str, str]:
+    """Return why the step of listed objects may not be taken now (or taken back), for each for which that is so."""
+    due = [row for row in rows if row.step is not None]
     if len(due) == 0:
         return {}
     stands = _states(session, plan, [row.object_key for row in due])
@@ -154,7 +164,7 @@ def in_the_way(session: Session, plan: tables.Plan, keys: Sequence[str], kind: A
     return found
 
 
-def _not_due(row: tables.PlanObject, state: tables.StepState | None, now: int) -> str | None:
+def _not_due(row: PlanObjectRow, state: tables.StepState | None, now: int) -> str | None:
     if state is not None and state.state == ENDED:
         state = None
     if row.due_at is not None and now < row.due_at:
@@ -171,13 +181,13 @@ def _not_due(row: tables.PlanObject, state: tables.StepState | None, now: int) -
     return None
 
 
-def _not_last(row: tables.PlanObject, state: tables.StepState | None) -> str | None:
+def _not_last(row: PlanObjectRow, state: tables.StepState | None) -> str | None:
     if state is None or state.plan_id != row.plan_id or state.step != row.step or state.state == ENDED:
         return f"step `{row.step}` is not the last one that was done to it"
     return None
 
 
-def _elsewhere(row: tables.PlanObject, state: tables.StepState) -> str:
+def _elsewhere(row: PlanObjectRow, state: tables.StepState) -> str:
     at = "has no step done" if state.step is None else f"had step `{state.step}`"
     return f"it {at} at {said(state.since_at)}, which the plan did not know, so step `{row.step}` is not due"
 
@@ -187,7 +197,7 @@ def _elsewhere(row: tables.PlanObject, state: tables.StepState) -> str:
 
 def moved(tx: Transaction, plan: tables.Plan, run_id: str, kind: ActKind, ends: Mapping[str, str]) -> None:
     """Move the objects whose acts came to an end: `ends` are outcomes by object key."""
-    rows = {key: row for key, row in _listed(tx.session, plan.plan_id, list(ends)).items() if row.step is not None}
+    rows = {key: row for key, row in objects(tx.session, plan.plan_id, list(ends)).items() if row.step is not None}
     if len(rows) == 0:
         return
     known = _states(tx.session, plan, list(rows))
@@ -210,7 +220,7 @@ def moved(tx: Transaction, plan: tables.Plan, run_id: str, kind: ActKind, ends: 
 
 
 def _place(
-    row: tables.PlanObject, outcome: Outcome, kind: ActKind, *, stands: bool
+    row: PlanObjectRow, outcome: Outcome, kind: ActKind, *, stands: bool
 ) -> tuple[str | None, str | None] | None:
     """Return where an object stands after an act, as the step that is done and why its clock ended; None: as before."""
     match kind, outcome:
@@ -233,16 +243,10 @@ def standing_after(ended: str | None, before: str | None) -> str:
     return LAPSED if before == LAPSED else OPEN
 
 
-def step_of(session: Session, plan_id: str, keys: Iterable[str]) -> dict[str, str | None]:
-    """Return which step a plan lists for its objects, by key; None where its act has no steps."""
-    return {key: row.step for key, row in _listed(session, plan_id, list(keys)).items()}
-
-
-def _listed(session: Session, plan_id: str, keys: Sequence[str]) -> dict[str, tables.PlanObject]:
-    query = select(tables.PlanObject).where(
-        tables.PlanObject.plan_id == plan_id, tables.PlanObject.object_key.in_(keys)
-    )
-    return {row.object_key: row for row in session.scalars(query)}
+def objects(session: Session, plan_id: str, keys: Sequence[str]) -> dict[str, PlanObjectRow]:
+    """Return the objects among these that a plan lists, by key, each with the step that is due."""
+    found = session.execute(_OBJECTS, {"plan": plan_id, "keys": list(keys)})
+    return {row.object_key: row for row in found}
 
 
 def _states(session: Session, plan: tables.Plan, keys: Sequence[str]) -> dict[str, tables.StepState]:

@@ -18,6 +18,7 @@ from sqlalchemy.exc import DatabaseError, OperationalError, ProgrammingError
 from sqlalchemy.orm import Session
 
 from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.approve.signing import Signed
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.events import Notice
 from fullcount.runtime.evidence.envelope import Envelope
@@ -164,8 +165,10 @@ class Store:
 
     def now(self) -> datetime:
         """Return the store's time, by which leases and approvals run out."""
-        with self.reading() as session:
-            return from_micros(self._now(session))
+        if self._clock is None and self._is_postgresql:
+            with self.reading() as session:
+                return from_micros(self._now(session))
+        return from_micros(system_micros() if self._clock is None else to_micros(self._clock()))
 
     def head(self) -> Head:
         """Return the journal's last entry: note it elsewhere, and nobody can rewrite what came before."""
@@ -309,6 +312,11 @@ class Store:
         with self.reading() as session:
             return plans.briefs(session, workflow, limit, self._now(session))
 
+    def plan_brief(self, plan_id: str) -> PlanBrief:
+        """Return a plan without its document, by its id or an unambiguous beginning of it. Raises `PlanNotFound`."""
+        with self.reading() as session:
+            return plans.brief(session, plans.find(session, plan_id), self._now(session))
+
     # -- approvals (who may give them is decided in `approve`) --------------------------------------------------------
 
     def approval_round(self, plan_id: str) -> Round:
@@ -323,6 +331,7 @@ class Store:
         person: Person,
         lifetime: timedelta,
         voters: rounds.Voters,
+        signed: Signed | None = None,
     ) -> Round:
         """Count one person's yes over one digest. Called by `approve.approvals.give`, which knows who may.
 
@@ -332,7 +341,7 @@ class Store:
             plan = plans.find(tx.session, plan_id)
             plans.check_usable(plan)
             plans.check_digest(plan, digest)
-            rounds.vote(tx, plan, person, lifetime // timedelta(microseconds=1), voters)
+            rounds.vote(tx, plan, person, lifetime // timedelta(microseconds=1), voters, signed)
             return rounds.view(tx.session, plan, tx.now)
 
     def approve_automatically(
@@ -421,7 +430,8 @@ class Store:
         key = canonical_text(list(object_key))
         with self.reading() as session:
             plan = plans.get(session, plan_id)
-            return steps.in_the_way(session, plan, [key], kind, self._now(session)).get(key)
+            rows = steps.objects(session, plan.plan_id, [key]).values()
+            return steps.in_the_way(session, plan, rows, kind, self._now(session)).get(key)
 
     def paused(self, plan_id: str | None = None) -> tuple[Paused, ...]:
         """Return the plans that stand and whose latest apply is only paused, or the one that is named, newest first."""
@@ -529,6 +539,21 @@ class Store:
         """Return why acting is halted; None when it is not."""
         with self.reading() as session:
             return controls.halted(session)
+
+    def pause(self, workflow: str, reason: str, by: Person) -> None:
+        """Let nothing further be acted on for a workflow until `unpause`. Taking back stays possible."""
+        with self.writing() as tx:
+            controls.pause(tx, workflow, reason, by)
+
+    def unpause(self, workflow: str, by: Person) -> None:
+        """Allow a workflow to act again."""
+        with self.writing() as tx:
+            controls.unpause(tx, workflow, by)
+
+    def paused_because(self, workflow: str) -> str | None:
+        """Return why a workflow is paused; None when it is not."""
+        with self.reading() as session:
+            return controls.paused(session, workflow)
 
 
 @contextmanager

@@ -259,6 +259,9 @@ class ApprovalVote(Base):
     name: Mapped[str] = mapped_column(NAME)
     at: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     expires_at: Mapped[int] = mapped_column(BigInteger)
+    signed_at: Mapped[int | None] = mapped_column(BigInteger)
+    """The instant that the signed statement names; None, with `signature`: it is not signed."""
+    signature: Mapped[str | None] = mapped_column(Text)
 
 
 class Act(Base):
@@ -368,7 +371,7 @@ class Slot(Base):
 
 
 class Control(Base):
-    """Switches that hold for everything. The row `halt` exists exactly while acting is halted."""
+    """Switches. The row `halt` exists exactly while acting is halted, and one `pause/…` for each paused workflow."""
 
     __tablename__ = "controls"
 

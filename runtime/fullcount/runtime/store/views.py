@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import Any
 
 from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.approve.signing import Signed
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.plan.document import CertificateDoc, PlanDocument
 
@@ -94,12 +95,14 @@ class PlanBrief:
 
 @dataclass(frozen=True, slots=True)
 class Vote:
-    """One person's yes, and until when it counts."""
+    """One person's yes to a plan, and until when it counts. `signed`: its signature, which may or may not hold."""
 
     person: Person
+    plan_id: str
     at: datetime
     expires_at: datetime
     lapsed: bool
+    signed: Signed | None = None
 
 
 class RoundState(StrEnum):

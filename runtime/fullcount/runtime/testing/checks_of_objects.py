@@ -267,9 +267,10 @@ async def doing_it_twice_is_doing_it_once(bed: Bed) -> None:
     """The same call again, as its declared idempotency says, leaves everything as it is."""
     act = _act(bed)
     key = bed.some_key()
-    promised = bed.declared().operations[act.operation].idempotency
-    if promised is Idempotency.NONE:
-        return
+    declared = bed.declared().operations[act.operation]
+    promised = declared.idempotency
+    if promised is Idempotency.NONE or declared.escalates:
+        return  # it is never done twice
     call = await _seen_call(bed, act, key)
     async with acting(bed) as actor:
         first = await actor.perform(call)

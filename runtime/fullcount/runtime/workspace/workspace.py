@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -13,6 +13,8 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from fullcount.compiler.catalog import StaticCatalog
+from fullcount.compiler.program import Inventory
+from fullcount.runtime.approve.signing import Signing
 from fullcount.runtime.connectors.base import Connector, RestsOnFiles
 from fullcount.runtime.connectors.registry import UnknownConnectorError, connector_named, is_built_in
 from fullcount.runtime.evidence.warned import Accepted
@@ -26,7 +28,9 @@ from fullcount.runtime.workspace.notifiers import MailConfig, NotifierConfig, We
 from fullcount.runtime.workspace.people import People
 from fullcount.runtime.workspace.policy import Policy, PolicyFile
 from fullcount.runtime.workspace.premises import FILE_NAME, Premises, find, read
+from fullcount.runtime.workspace.record import Record, recorded_fields
 from fullcount.runtime.workspace.secrets import ROOT, DatabaseUrl, RootedPath
+from fullcount.runtime.workspace.signatures import Signatures, SignaturesFile
 from fullcount.runtime.workspace.validation import from_validation
 
 _WORD = r"^[A-Za-z_][A-Za-z0-9_]*$"
@@ -66,6 +70,8 @@ class _File(BaseModel):
     exemptions: dict[_Word, Any] = {}
     freeze: list[FreezeEntry] = []
     policy: Policy = Policy()
+    signatures: Signatures = Signatures()
+    record: Record = Record()
     accepted_warning: list[AcceptedEntry] = []
     ids: dict[str, str] = {}
     notify: dict[_Notifier, NotifierConfig] = {}
@@ -94,7 +100,9 @@ class Workspace(Premises):
         lists: Mapping[str, Path | ExemptionTable],
     ) -> None:
         resources = {name: connector.resources(name, config) for name, (connector, config) in sources.items()}
-        allowed, people, told = file.policy.automatic_approval, People(file.roles), tuple(file.notify)
+        # a rule can't sign, so nothing is approved by one where signatures are required
+        allowed = 0 if file.signatures.required else file.policy.automatic_approval
+        people, told = People(file.roles), tuple(file.notify)
         declared = StaticCatalog(
             resources, tuple(lists), tuple(file.roles), automatic=allowed, members=people, notifier_names=told
         )
@@ -102,6 +110,7 @@ class Workspace(Premises):
         self._file = file
         self._sources = sources
         self._lists = lists
+        self._recorded = recorded_fields(root / FILE_NAME, file.record, self.catalog())
         self._roles: tuple[bytes, Mapping[str, tuple[str, ...]]] | None = None
 
     @classmethod
@@ -203,7 +212,19 @@ class Workspace(Premises):
 
     def automatic_approval(self) -> int:
         """Read anew how many objects a plan may have at most to be approved automatically. Raises `WorkspaceError`."""
-        return self._policy.current().automatic_approval
+        return 0 if self.signing().required else self._policy.current().automatic_approval
+
+    @cached_property
+    def _signatures(self) -> SignaturesFile:
+        return SignaturesFile(self._root / FILE_NAME)
+
+    def signing(self) -> Signing:
+        """Read anew what is asked for of signatures, and who may sign. Raises `WorkspaceError` FC618 and its kin."""
+        return self._signatures.current()
+
+    def signers_text(self) -> str | None:
+        """Return the text of the `allowed_signers` as it is now; None where none is named. Raises `WorkspaceError`."""
+        return self._signatures.signers_text()
 
     def warnings_become_failures(self) -> int:
         """Read anew how often in a row a warning may come. Raises `WorkspaceError`."""
@@ -221,6 +242,11 @@ class Workspace(Premises):
     def notifiers(self) -> Mapping[str, MailConfig | WebhookConfig]:
         """Who can be told, and by which way."""
         return MappingProxyType(self._file.notify)
+
+    def recorded(self, inventories: Iterable[Inventory]) -> Mapping[str, frozenset[str]]:
+        """Return the fields that may be written down, by the name of the inventory; one without a list is left out."""
+        listed = {each.name: self._recorded.get((each.source, each.resource)) for each in inventories}
+        return {name: fields for name, fields in listed.items() if fields is not None}
 
     def exemptions(self, list_name: str) -> tuple[Exemption, ...]:
         """Read a list in a file anew. Raises `WorkspaceError` FC609: one that can't be read is never an empty one."""

@@ -4,6 +4,9 @@
 what its end looks like, what it says of parts that are missing. Without an affirmative end nothing is complete; pages
 that may shift are read until two passes agree; a row that comes twice on pages by number tells of one that was missed.
 
+**Parts and details.** A source that is split has a list for each part (`partitions.py`, `split.py`); fields that a list
+leaves out come from a request for each object, and what that can't give is a state, never an absence (`details.py`).
+
 **What it can't.** It vouches for visibility only where the API refuses loudly; elsewhere an `expect` canary has to. It
 follows no redirect and speaks to no other host than the configured one.
 

@@ -16,6 +16,7 @@ from fullcount.compiler.values import Value
 from fullcount.runtime.connectors.base import (
     ActCall,
     ActResult,
+    ErrorClass,
     Existence,
     Outcome,
     Reading,
@@ -25,13 +26,13 @@ from fullcount.runtime.connectors.http.client import HttpClient
 from fullcount.runtime.connectors.http.config import HttpConfig, HttpOperation, HttpResource
 from fullcount.runtime.connectors.http.exchange import Exchange, Request
 from fullcount.runtime.connectors.http.objects import key_known, read_object
-from fullcount.runtime.connectors.http.opening import identity, open_client
+from fullcount.runtime.connectors.http.opening import asked_identity, open_client
 from fullcount.runtime.connectors.http.outcome import Written, judge_write
 from fullcount.runtime.connectors.http.scan import operation_for
 from fullcount.runtime.connectors.http.speaking import spoken
 from fullcount.runtime.connectors.http.template import NoValueError, body_of, path_of
 from fullcount.runtime.connectors.sql.precondition import delete_took_effect, difference, update_took_effect
-from fullcount.runtime.evidence.codes import ActReason
+from fullcount.runtime.evidence.codes import ActReason, Reason
 from fullcount.runtime.plan.cells import to_json
 
 
@@ -49,10 +50,14 @@ class HttpActor:
 
     async def identity(self) -> Mapping[str, str]:
         """See `SourceActor.identity`."""
-        return identity(self._config, self._config.act_auth or self._config.auth)
+        return await asked_identity(self._config, self._config.act_auth or self._config.auth, self._client)
 
     async def perform(self, call: ActCall) -> ActResult:
         """See `SourceActor.perform`."""
+        return await self.write(call)
+
+    async def write(self, call: ActCall) -> ActResult:
+        """Do the one write of a call: of this source, or of the part of one that this configuration is."""
         settings = self._config.resources[call.resource.name]
         operation = settings.operations.get(call.operation)
         if operation is None:
@@ -154,7 +159,13 @@ def _validator(version: Value) -> str:
 
 def _result(written: Written, call: ActCall) -> ActResult:
     reason = written.reason if isinstance(written.reason, ActReason) else None
-    return ActResult(written.outcome, reason, written.detail, before=_before(call))
+    trouble = None
+    if written.outcome is Outcome.FAILED and isinstance(written.reason, Reason):
+        trouble = _TROUBLES.get(written.reason)
+    return ActResult(written.outcome, reason, written.detail, _before(call), trouble, written.after)
+
+
+_TROUBLES = {Reason.RATE_LIMITED: ErrorClass.THROTTLE, Reason.SOURCE_UNAVAILABLE: ErrorClass.TRANSIENT}
 
 
 def _before(call: ActCall) -> dict[str, Any]:

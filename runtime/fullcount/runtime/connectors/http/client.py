@@ -15,7 +15,8 @@ from typing import Protocol
 import httpx
 
 from fullcount.runtime.connectors.base import SourceError
-from fullcount.runtime.connectors.http.exchange import Fault, Reply, Request, decode
+from fullcount.runtime.connectors.http.decoding import decode
+from fullcount.runtime.connectors.http.exchange import Fault, Reply, Request
 from fullcount.runtime.connectors.http.forms import Wait
 from fullcount.runtime.connectors.http.pace import Pace
 from fullcount.runtime.evidence.codes import Reason

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from ipaddress import ip_address
 from typing import Annotated, Any, Literal, Self
 from urllib.parse import urlsplit
@@ -14,6 +15,7 @@ from fullcount.compiler.claims import Consistency
 from fullcount.compiler.types import FieldType, Kind, Scalar
 from fullcount.compiler.values import FieldState
 from fullcount.runtime.connectors.field_types import FieldTypeSetting
+from fullcount.runtime.connectors.http.partitions import check_partitions, partitions_of
 from fullcount.runtime.workspace.errors import SettingError, did_you_mean
 from fullcount.runtime.workspace.secrets import RootedPath, Secret
 
@@ -141,22 +143,21 @@ class HttpOperation(_Setting):
     object is read and compared right before, which leaves a moment in between."""
     key_header: str | None = None
     """The header in which the API takes an idempotency key: `Idempotency-Key`."""
-    repeatable: bool | None = None
-    """Whether the very same call may come twice; without it, what a precondition, a key or the method promises. False
-    for a call that does more the second time, such as a DELETE that first puts aside and then destroys."""
     undoes: list[_Word] = []
     reversible: bool | None = None
+    escalates: bool = False
+    """Whether doing it again does more than doing it once, as a second delete that destroys. It is never repeated."""
+    key_life: Annotated[float, Field(gt=0)] | None = None
+    """How long the target knows an idempotency key again, in seconds. Without it no call is repeated on its key."""
 
     @property
     def idempotency(self) -> Idempotency:
         """What makes a repeated call harmless."""
-        if self.repeatable is False:
-            return Idempotency.NONE
         if self.precondition in {"if_match", "in_request"}:
             return Idempotency.PRECONDITION
-        if self.key_header is not None:
-            return Idempotency.KEY
-        return Idempotency.NATURAL if self.repeatable or self.method in {"PUT", "DELETE"} else Idempotency.NONE
+        if self.method in {"PUT", "DELETE"}:
+            return Idempotency.NATURAL
+        return Idempotency.NONE if self.key_header is None else Idempotency.KEY
 
 
 class HttpCount(_Setting):
@@ -174,9 +175,32 @@ class HttpCount(_Setting):
         return self
 
 
+class HttpDetail(_Setting):
+    """A further request for each object of the list, and what it may cost. Its limits hold for one pass of a read."""
+
+    path: _Path | None = None
+    """Where, with fields of the list as places: `/things/{id}`; without it the request that the dialect makes."""
+    method: Literal["GET", "HEAD"] = "GET"
+    at_once: Annotated[int, Field(ge=1, le=64)] = 8
+    """How many are asked at the same time."""
+    calls: Annotated[int, Field(ge=0)] | None = None
+    """Requests at most, those that were made anew among them; 0: none."""
+    deadline: Annotated[float, Field(gt=0)] | None = None
+    """Seconds for all of them together."""
+    retries: Annotated[int, Field(ge=0)] = 4
+    """How often a source that throttles or asks to come back later is waited for."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_path(cls, value: Any) -> Any:
+        return {"path": value} if isinstance(value, str) else value
+
+
 class HttpResource(_Setting):
     """One list, and what of its objects may be read and written."""
 
+    partitions: list[_Word] = []
+    """What this resource is split by, besides what all of the source are: each part is a list of its own."""
     list_path: _Path | list[_Path] = Field(alias="list")
     """One path, or several that make one list together; parameters of the API go behind a `?`."""
     method: Literal["GET", "POST"] = "GET"
@@ -192,8 +216,8 @@ class HttpResource(_Setting):
     read_at: str = ""
     not_found_is_gone: bool = False
     """Whether 404 on one object means that it is gone, for this reader, and never that it may not be seen."""
-    detail: _Path | None = None
-    """A further request for each object of the list, for fields that stand at `$detail/…`."""
+    detail: HttpDetail | None = None
+    """A further request for each object of the list, for fields that stand at `$detail/…`: its path, or more."""
     lookup: dict[_Word, _Path] = {}
     """Lists of the objects with a value in a field, the value as a place: `{ owner = "/things?owner={owner}" }`."""
     count: HttpCount | None = None
@@ -213,8 +237,8 @@ class HttpResource(_Setting):
             if role in {"key", "incarnation", "lookup"} and (field.optional or not isinstance(field.type, Scalar)):
                 msg = f"`{name}` is `{field}`, and a {role} must be one value that is always there"
                 raise SettingError(msg)
-        self._check_places("read", self.read, self.key)
-        self._check_places("detail", self.detail, [])
+        self._check_places("read", self.read, [])
+        self._check_places("detail", None if self.detail is None else self.detail.path, [])
         for name, path in self.lookup.items():
             self._check_places(f"lookup.{name}", path, [name])
         if self.operations and self.read is None:
@@ -223,6 +247,10 @@ class HttpResource(_Setting):
         for name, operation in self.operations.items():
             self._check_operation(name, operation)
         return self
+
+    def check_read(self, names: Collection[str]) -> None:
+        """Raise `SettingError` if a single read does not say which object it is; `names` says in which part."""
+        self._check_places("read", self.read, [name for name in self.key if name not in names])
 
     def _check_places(self, what: str, template: str | None, needed: list[str]) -> None:
         places = [] if template is None else PLACE.findall(template)
@@ -274,6 +302,14 @@ def places_of(template: Any) -> list[str]:
     return []
 
 
+class HttpTenant(_Setting):
+    """Where the API says whose credential it is: the account, the organisation, the tenant."""
+
+    path: _Path
+    at: str
+    """The place in the reply: `login`, `account/id`."""
+
+
 class HttpConfig(_Setting):
     """One API, with a credential for reading and, where there is one, another for acting."""
 
@@ -287,6 +323,8 @@ class HttpConfig(_Setting):
     auth: Auth | None = None
     act_auth: Auth | None = None
     """Who writes; by default the same as `auth`."""
+    tenant: HttpTenant | None = None
+    """Asked with the credential for reading and with that for acting: a plan is for one tenant."""
     headers: dict[Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9-]+$")], str] = {}
     ca_file: RootedPath | None = None
     proxy: _Address | None = None
@@ -296,6 +334,8 @@ class HttpConfig(_Setting):
     """Requests a second at most."""
     reserve: Annotated[int, Field(ge=0)] = 0
     """Requests of the API's allowance that are left to others: a read stops before it uses them up."""
+    partitions: list[_Word] = []
+    """What every resource is split by; the values have their places in `base_url`, `headers` or each request."""
     resources: Annotated[dict[_Word, HttpResource], Field(min_length=1)]
 
     @model_validator(mode="after")
@@ -319,6 +359,12 @@ class HttpConfig(_Setting):
         if reserved:
             msg = f"`headers.{min(reserved)}` would be a secret in this file"
             raise SettingError(msg, help="use `auth`")
+        check_partitions(self, dialect)
+        if self.tenant is not None and any(len(partitions_of(self, name)) > 0 for name in self.resources):
+            msg = "a source that is split has no one `tenant`: each of its parts may be of another"
+            raise SettingError(msg, help="remove `tenant`, or make each tenant a source of its own")
+        for name, resource in self.resources.items():
+            resource.check_read(partitions_of(self, name))
         return self
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel
 
@@ -10,7 +10,9 @@ from fullcount.compiler.catalog import Effect, Operation, Parameter, Resource, V
 from fullcount.runtime.connectors.base import SourceActor, SourceReader
 from fullcount.runtime.connectors.http.config import HttpConfig, HttpOperation, HttpResource, places_of
 from fullcount.runtime.connectors.http.forms import Dialect
+from fullcount.runtime.connectors.http.partitions import is_split, partitions_of
 from fullcount.runtime.connectors.http.speaking import declared_consistency, fingerprint, spoken
+from fullcount.runtime.connectors.in_parts import NAME
 
 
 class HttpConnector:
@@ -35,7 +37,10 @@ class HttpConnector:
         """See `Connector.resources`."""
         settings = _settings(config)
         dialect = spoken(settings)
-        return {name: _resource(source, name, dialect, each) for name, each in settings.resources.items()}
+        return {
+            name: _resource(source, name, dialect, each, partitions_of(settings, name))
+            for name, each in settings.resources.items()
+        }
 
     def rests_on(self, config: BaseModel) -> str | None:
         """See `RestsOnFiles.rests_on`: a dialect of one's own. A shipped one is part of the version of Fullcount."""
@@ -44,15 +49,25 @@ class HttpConnector:
 
     async def open_reader(self, source: str, config: BaseModel) -> SourceReader:
         """See `Connector.open_reader`. Raises `WorkspaceError` FC605 for a secret that is not there."""
+        settings = _settings(config)
+        if is_split(settings):
+            from fullcount.runtime.connectors.http.split import SplitReader
+
+            return SplitReader.open(settings)
         from fullcount.runtime.connectors.http.reader import HttpReader
 
-        return HttpReader.open(_settings(config))
+        return HttpReader.open(settings)
 
     async def open_actor(self, source: str, config: BaseModel) -> SourceActor:
         """See `Connector.open_actor`. Raises `WorkspaceError` FC605 for a secret that is not there."""
+        settings = _settings(config)
+        if is_split(settings):
+            from fullcount.runtime.connectors.http.split import SplitActor
+
+            return SplitActor.open(settings)
         from fullcount.runtime.connectors.http.actor import HttpActor
 
-        return HttpActor.open(_settings(config))
+        return HttpActor.open(settings)
 
 
 def _settings(config: BaseModel) -> HttpConfig:
@@ -62,7 +77,7 @@ def _settings(config: BaseModel) -> HttpConfig:
     return config
 
 
-def _resource(source: str, name: str, dialect: Dialect, settings: HttpResource) -> Resource:
+def _resource(source: str, name: str, dialect: Dialect, settings: HttpResource, names: Sequence[str]) -> Resource:
     return Resource(
         source=source,
         name=name,
@@ -77,6 +92,7 @@ def _resource(source: str, name: str, dialect: Dialect, settings: HttpResource) 
             operation: _operation(operation, settings, each) for operation, each in settings.operations.items()
         },
         counted=settings.count is not None,
+        partitions=dict.fromkeys(names, NAME),
     )
 
 
@@ -98,4 +114,6 @@ def _operation(name: str, resource: HttpResource, settings: HttpOperation) -> Op
         idempotency=settings.idempotency,
         reversible=reversible,
         undoes=frozenset(settings.undoes),
+        escalates=settings.escalates,
+        key_life=None if settings.key_life is None else int(settings.key_life * 1_000_000),
     )

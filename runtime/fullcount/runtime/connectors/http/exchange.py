@@ -1,26 +1,23 @@
 """One request and its reply, as values: what the rules of a dialect are asked about.
 
-Guarantees: nothing here does I/O; the body of a reply is decoded once, and a body that can't be decoded says in which
-way (broken off, or of another kind), never passes for an empty one.
+Guarantees: nothing here does I/O; a body that can't be decoded (`decoding.py`) says in which way (broken off, or of
+another kind), and never passes for an empty one.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import json
 import re
 from base64 import b64decode
 from binascii import Error as NotBase64
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from decimal import Decimal
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
-from xml.etree import ElementTree
 
 from fullcount.runtime.connectors.http.forms import Wait
 
@@ -119,49 +116,6 @@ class Exchange:
     facts: frozenset[str] = frozenset()
     asked: frozenset[str] = frozenset()
     host: str = ""
-
-
-def decode(text: str, content_type: str, xml_lists: Sequence[str] = ()) -> tuple[Any, Fault | None]:
-    """Return a reply's text as a value, and what is wrong with it if it can't be one."""
-    stripped = text.strip()
-    if stripped == "":
-        return None, None
-    if stripped.startswith("<"):
-        return _xml(stripped, xml_lists)
-    try:
-        return json.loads(stripped, parse_float=Decimal), None
-    except (json.JSONDecodeError, RecursionError):
-        plain = "json" not in content_type and stripped[:1] not in {"{", "[", '"'}
-        return None, Fault.FOREIGN if plain else Fault.BROKEN
-
-
-def _xml(text: str, lists: Sequence[str]) -> tuple[Any, Fault | None]:
-    if text[:200].lower().lstrip("<!").startswith(("doctype html", "html")) or "<!ENTITY" in text:
-        return None, Fault.FOREIGN
-    try:
-        root = ElementTree.fromstring(text)  # noqa: S314 - entities are refused above, and expat bounds expansion
-    except ElementTree.ParseError:
-        return None, Fault.BROKEN
-    value = _element(root, frozenset(lists))
-    return ({_local(root.tag): value} if _local(root.tag) == "Error" else value), None
-
-
-def _element(element: ElementTree.Element, lists: frozenset[str]) -> Any:
-    children = list(element)
-    if len(children) == 0:
-        return element.text or ""
-    found: dict[str, Any] = {name: [] for name in lists} if len(lists) > 0 else {}
-    for child in children:
-        name, value = _local(child.tag), _element(child, frozenset())
-        if name in lists:
-            found[name].append(value)
-        else:
-            found[name] = value
-    return found
-
-
-def _local(tag: str) -> str:
-    return tag.rpartition("}")[2]
 
 
 def table(text: str) -> list[dict[str, str]] | None:

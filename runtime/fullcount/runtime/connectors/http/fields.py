@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any
 
 from fullcount.compiler.values import FieldState
@@ -97,15 +98,16 @@ class _Reader:
             return None
         if any(step.isdecimal() for step in steps):
             return None
-        values: list[Any] = [item.get(steps[0], _MISSING) for item in said.items]
-        for step in steps[1:]:
-            values = [value.get(step, _MISSING) if type(value) is dict else _MISSING for value in values]
+        values = _at_each(said.items, steps)
+        everywhere = values is not None
+        if values is None:
+            values = _where_it_is(said.items, steps)
         if self.operation.nested is not None and dict in set(map(type, values)):
             return None
         beside = self.operation.nested_beside is not None
         if beside and any(self._goes_on_beside(name, at, item) for item in said.items):
             return None
-        if _MISSING not in values:
+        if everywhere:
             return values, []
         if at is None and ("." in name or len(self.operation.within) > 0):
             return None
@@ -122,6 +124,8 @@ class _Reader:
         if name in self.said.states:
             return None, self.said.states[name]
         if at is not None and at.startswith("$detail/"):
+            if "$detail" not in item:  # there is no such request for this list
+                return None, FieldState.NOT_REQUESTED
             failed = paths.first(item, "$detail/failed")
             if failed is not None:
                 return None, failed
@@ -192,6 +196,25 @@ class _Reader:
         if any(state is FieldState.FORBIDDEN for state in states):
             detail = f"`{name}` of some objects is hidden from the reader"
             said.warn(WarningCode.PARTIAL_FIELD_SET, detail, fields=[name])
+
+
+def _at_each(items: Sequence[Any], steps: Sequence[str]) -> list[Any] | None:
+    """Return what every item has at a place; None if one has nothing there."""
+    values = list(items)
+    try:
+        for step in steps:
+            values = list(map(itemgetter(step), values))
+    except (KeyError, TypeError):  # not there, or nothing that anything could be in
+        return None
+    return values
+
+
+def _where_it_is(items: Sequence[Any], steps: Sequence[str]) -> list[Any]:
+    """Return what items have at a place, `_MISSING` for those that have nothing there."""
+    values: list[Any] = [item.get(steps[0], _MISSING) for item in items]
+    for step in steps[1:]:
+        values = [value.get(step, _MISSING) if type(value) is dict else _MISSING for value in values]
+    return values
 
 
 def _by_name(item: Any, name: str, within: Sequence[str]) -> list[Any]:

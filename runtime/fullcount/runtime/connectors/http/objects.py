@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 
 from fullcount.compiler.catalog import Resource
 from fullcount.compiler.values import Value
 from fullcount.runtime.collect.coerce import coerce_cell
 from fullcount.runtime.connectors.base import Existence, Reading, SourceError
-from fullcount.runtime.connectors.http.config import HttpField, HttpResource
-from fullcount.runtime.connectors.http.exchange import Exchange, Request
+from fullcount.runtime.connectors.http import paths
+from fullcount.runtime.connectors.http.config import PLACE, HttpDetail, HttpField, HttpResource
+from fullcount.runtime.connectors.http.details import DETAIL, Details, Limits
+from fullcount.runtime.connectors.http.exchange import Exchange, Reply, Request
 from fullcount.runtime.connectors.http.fields import Place, columns_of
-from fullcount.runtime.connectors.http.forms import Dialect
+from fullcount.runtime.connectors.http.forms import Detail, Dialect, Operation
 from fullcount.runtime.connectors.http.page import VALUE, read_page
-from fullcount.runtime.connectors.http.scan import DETAIL, Client, operation_for
+from fullcount.runtime.connectors.http.scan import Client, operation_for
 from fullcount.runtime.connectors.http.template import Known, NoValueError, path_of
 from fullcount.runtime.evidence.codes import Reason
 from fullcount.runtime.evidence.envelope import Incompleteness
@@ -30,6 +34,25 @@ def places_for(settings: HttpResource, fields: Sequence[str]) -> dict[str, Place
 
 def _place(field: HttpField) -> Place:
     return Place(field.at, field.json_text, field.missing)
+
+
+def detail_of(settings: HttpResource, fields: Sequence[str]) -> Detail | None:
+    """Return the further request that fields are taken from, with places of the item instead of names of fields."""
+    if settings.detail is None or settings.detail.path is None or not _wants_detail(settings, fields):
+        return None
+    path = PLACE.sub(lambda found: "{" + (settings.fields[found[1]].at or found[1]) + "}", settings.detail.path)
+    return Detail(path=path, method=settings.detail.method)
+
+
+def _wants_detail(settings: HttpResource, fields: Sequence[str]) -> bool:
+    return any((settings.fields[name].at or "").startswith(f"{DETAIL}/") for name in fields)
+
+
+def limits_of(settings: HttpDetail | None) -> Limits:
+    """Return what the further requests may cost."""
+    if settings is None:
+        return Limits()
+    return Limits(settings.at_once, settings.calls, settings.deadline, settings.retries)
 
 
 def key_known(resource: Resource, key: tuple[Value, ...]) -> Known:
@@ -76,9 +99,34 @@ async def read_object(
     whole = {"status": reply.status, "headers": dict(reply.headers), "body": reply.body}
     name = {VALUE: key[0]} if rules.named_by_request and len(key) == 1 else {}
     said.items = [{**said.items[0], **name, HEADERS: dict(reply.headers), DETAIL: whole}]
+    further = detail_of(settings, fields)
+    if further is not None and (settings.detail is None or settings.detail.path != settings.read):
+        said.items = [_named(said.items[0], settings, resource, key)]
+        await _of(dialect, client, settings).add(further, operation, request, said)
+        if len(said.found) > 0:
+            return Reading(Existence.UNKNOWN, reasons=tuple(found.reason for found in said.found))
     columns, states = columns_of(operation, exchange, said, places_for(settings, fields))
     cells = {
         name: coerce_cell(settings.fields[name].type, column[0], states[name][0] if name in states else None)
         for name, column in columns.items()
     }
     return Reading(Existence.FOUND, cells)
+
+
+def _named(item: Any, settings: HttpResource, resource: Resource, key: tuple[Value, ...]) -> Any:
+    """Return an object with its key where the list has it: a single read may leave out what it was asked by."""
+    for name, value in zip(resource.key, key, strict=True):
+        place = settings.fields[name].at or name
+        if paths.first(item, place) is None:
+            item = paths.put(item, place, value)
+    return item
+
+
+def _of(dialect: Dialect, client: Client, settings: HttpResource) -> Details:
+    """Return the detail calls for one object alone: the limits of a whole read are not for it."""
+
+    async def send(request: Request) -> tuple[Reply, Operation]:
+        rules = operation_for(dialect, request)
+        return await client.send(request, rules.xml_lists), rules
+
+    return Details(send, client.host, replace(limits_of(settings.detail), calls=None))

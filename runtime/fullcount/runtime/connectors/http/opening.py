@@ -4,41 +4,97 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self
 
 import httpx
 
 from fullcount.runtime.connectors.base import SourceError
+from fullcount.runtime.connectors.http import paths
 from fullcount.runtime.connectors.http.auth import authorization
-from fullcount.runtime.connectors.http.client import HttpClient
+from fullcount.runtime.connectors.http.client import Authorization, HttpClient
 from fullcount.runtime.connectors.http.config import Auth, HttpConfig
+from fullcount.runtime.connectors.http.exchange import Request
+from fullcount.runtime.connectors.http.lanes import Lanes
 from fullcount.runtime.connectors.http.pace import Pace
+from fullcount.runtime.connectors.http.partitions import is_split, partitions_of
 from fullcount.runtime.connectors.http.speaking import fingerprint, spoken
 from fullcount.runtime.evidence.codes import Reason
 from fullcount.runtime.evidence.envelope import Incompleteness
 
 
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """One pool of connections with one identity and one pace: what all parts of a source share."""
+
+    pool: httpx.AsyncClient
+    authorization: Authorization | None
+    pace: Pace
+
+    @classmethod
+    def open(cls, config: HttpConfig, auth: Auth | None) -> Self:
+        """Make a pool; nothing is contacted yet. What the environment says of proxies and credentials is left alone."""
+        pool = _pool(config)
+        return cls(pool, authorization(auth), Pace(config.rate, config.reserve, spoken(config).remaining))
+
+    def client(self, config: HttpConfig) -> HttpClient:
+        """Return what speaks to the address of a configuration: of the source, or of one part of it."""
+        headers = {**spoken(config).headers, **{name.lower(): value for name, value in config.headers.items()}}
+        return HttpClient(self.pool, config.address, headers, self.authorization, self.pace)
+
+    async def close(self) -> None:
+        """Release the connections."""
+        await self.pool.aclose()
+
+
 def open_client(config: HttpConfig, auth: Auth | None) -> HttpClient:
-    """Return a client. What the environment says of proxies and credentials is left alone: the file says it all."""
-    dialect = spoken(config)
+    """Return a client of a source that is not split."""
+    return Connection.open(config, auth).client(config)
+
+
+def _pool(config: HttpConfig) -> httpx.AsyncClient:
+    auth = [each.oauth2.token_url for each in (config.auth, config.act_auth) if each is not None and each.oauth2]
+    addresses = [config.address, *auth, *([] if config.proxy is None else [config.proxy])]
     try:
-        context = ssl.create_default_context(cafile=None if config.ca_file is None else str(config.ca_file))
+        if config.ca_file is None and all(address.startswith("http:") for address in addresses):
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # trusts nobody: reading all certificates takes its time
+        else:
+            context = ssl.create_default_context(cafile=None if config.ca_file is None else str(config.ca_file))
     except (OSError, ssl.SSLError) as error:
         detail = f"the certificates in `{config.ca_file}` can't be read: {error}"
         raise SourceError(Incompleteness(code=Reason.SOURCE_UNAVAILABLE, detail=detail)) from None
-    client = httpx.AsyncClient(verify=context, proxy=config.proxy, timeout=config.timeout, trust_env=False)
-    headers = {**dialect.headers, **{name.lower(): value for name, value in config.headers.items()}}
-    pace = Pace(config.rate, config.reserve, dialect.remaining)
-    return HttpClient(client, config.address, headers, authorization(auth), pace)
+    if config.proxy is None:
+        return httpx.AsyncClient(transport=Lanes(context), timeout=config.timeout, trust_env=False)
+    return httpx.AsyncClient(verify=context, proxy=config.proxy, timeout=config.timeout, trust_env=False)
 
 
 def identity(config: HttpConfig, auth: Auth | None) -> Mapping[str, str]:
     """Return who asks, and where; of a secret only where it stands."""
-    return {
+    facts = {
         "target_kind": "http",
         "target_address": config.address,
         "dialect": fingerprint(spoken(config)),
         "user": _who(auth),
     }
+    if is_split(config):
+        split_by = {name: partitions_of(config, name) for name in config.resources}
+        facts["target_split_by"] = "; ".join(f"{name}: {', '.join(by)}" for name, by in split_by.items() if by)
+    return facts
+
+
+async def asked_identity(config: HttpConfig, auth: Auth | None, client: HttpClient) -> Mapping[str, str]:
+    """Return who asks, and where, with the tenant that the API says the credential is of. Raises `SourceError`."""
+    facts = identity(config, auth)
+    if config.tenant is None:
+        return facts
+    reply = await client.send(Request.to(config.tenant.path))
+    told = reply.status == 200 and reply.failed is None and reply.fault is None
+    tenant = paths.first(reply.body, config.tenant.at) if told else None
+    if isinstance(tenant, bool) or not isinstance(tenant, (str, int)) or tenant == "":
+        said = f"no answer: {reply.failed}" if reply.failed is not None else f"status {reply.status}"
+        detail = f"`{config.tenant.path}` does not say whose credential it is at `{config.tenant.at}` ({said})"
+        raise SourceError(Incompleteness(code=Reason.AUTH_FAILED, detail=detail))
+    return {**facts, "target_tenant": str(tenant)}
 
 
 def _who(auth: Auth | None) -> str:

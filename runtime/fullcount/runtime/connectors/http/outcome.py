@@ -7,9 +7,10 @@ is done only where no rule of the dialect says that it is less.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 from fullcount.runtime.connectors.base import Outcome
-from fullcount.runtime.connectors.http.conditions import Seen, fits
+from fullcount.runtime.connectors.http.conditions import Seen, fits, server_time
 from fullcount.runtime.connectors.http.exchange import Exchange, Fault
 from fullcount.runtime.connectors.http.forms import Operation
 from fullcount.runtime.evidence.codes import ActReason, Reason, WarningCode, Way
@@ -37,5 +38,6 @@ def judge_write(operation: Operation, exchange: Exchange) -> Written:
     for rule in operation.act:
         if fits(rule.when, exchange, Seen(wait=operation.wait)):
             detail = f"{exchange.request.summary}: {said}" + (f": {rule.detail}" if rule.detail != "" else "")
-            return Written(rule.outcome, rule.reason, rule.way, rule.warning, detail)
+            after = reply.wait(operation.wait, server_time(reply.headers) or datetime.now(UTC))
+            return Written(rule.outcome, rule.reason, rule.way, rule.warning, detail, after)
     return Written(Outcome.UNKNOWN, ActReason.OUTCOME_UNKNOWN, Way.RETRY_AFTER, None, said)

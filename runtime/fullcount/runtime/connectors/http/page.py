@@ -33,6 +33,7 @@ from fullcount.runtime.evidence.envelope import Incompleteness
 VALUE = "$value"
 """The name under which an item that is no mapping has its value; the name of a member of a mapping is `$name`."""
 NAME = "$name"
+_MAPPINGS = frozenset({dict})
 _NEVER_ITEMS = frozenset({"error", "errors", "fault", "faults", "failures", "warning", "warnings"})
 """Lists beside the items, by whatever API: where items are any list of the body, these are none."""
 
@@ -62,6 +63,23 @@ def read_page(operation: Operation, exchange: Exchange, collected: int = 0) -> S
     said.total = _total(operation, exchange, seen, said, collected)
     said.pin = _text(paths.first_of(exchange.reply.body, operation.pin)) if operation.pin is not None else None
     _sizes(operation, exchange, count, said)
+    return said
+
+
+def read_reply(operation: Operation, exchange: Exchange) -> Said:
+    """Return what a reply says that is no list: a detail of an object, of whatever form.
+
+    Raises `SourceError` for what is no answer of the API.
+    """
+    seen = Seen(wait=operation.wait)
+    _refuse(operation, exchange, seen)
+    said = Said()
+    if operation.graphql is not None:
+        read_errors(operation, exchange, said)
+    if exchange.reply.body is None and exchange.request.method != "HEAD":
+        detail = f"{exchange.request.summary}: there is no body at all"
+        raise refusal([_found(Reason.MALFORMED_RESPONSE, detail, Way.RESTART)])
+    _look(operation, exchange, seen, said)
     return said
 
 
@@ -130,6 +148,8 @@ def _items(operation: Operation, exchange: Exchange, said: Said) -> list[Any]:
         return found
     if operation.unwrap is not None:
         found = [_unwrapped(item, operation.unwrap) for item in found]
+    if set(map(type, found)) == _MAPPINGS:
+        return found
     hidden = sum(item is None for item in found)
     if hidden > 0:
         said.given = len(found)

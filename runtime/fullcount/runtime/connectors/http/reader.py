@@ -12,11 +12,10 @@ from fullcount.runtime.connectors.base import Matches, Question, Reading, Scan, 
 from fullcount.runtime.connectors.http import paths
 from fullcount.runtime.connectors.http.client import HttpClient
 from fullcount.runtime.connectors.http.conditions import number_of
-from fullcount.runtime.connectors.http.config import PLACE, HttpConfig, HttpResource
+from fullcount.runtime.connectors.http.config import HttpConfig, HttpResource
 from fullcount.runtime.connectors.http.exchange import Exchange, Request
-from fullcount.runtime.connectors.http.forms import Detail
-from fullcount.runtime.connectors.http.objects import places_for, read_object
-from fullcount.runtime.connectors.http.opening import identity, open_client
+from fullcount.runtime.connectors.http.objects import detail_of, limits_of, places_for, read_object
+from fullcount.runtime.connectors.http.opening import asked_identity, open_client
 from fullcount.runtime.connectors.http.page import read_page
 from fullcount.runtime.connectors.http.scan import Listing, open_scan, operation_for
 from fullcount.runtime.connectors.http.speaking import requests_of, spoken
@@ -42,7 +41,7 @@ class HttpReader:
 
     async def identity(self) -> Mapping[str, str]:
         """See `SourceReader.identity`."""
-        return identity(self._config, self._config.auth)
+        return await asked_identity(self._config, self._config.auth, self._client)
 
     @asynccontextmanager
     async def scan(self, question: Question) -> AsyncIterator[Scan]:
@@ -53,9 +52,13 @@ class HttpReader:
 
     def _listing(self, settings: HttpResource, fields: Sequence[str], start: Request | None = None) -> Listing:
         starts = requests_of(settings) if start is None else (start,)
-        wants_detail = any((settings.fields[name].at or "").startswith("$detail/") for name in fields)
-        detail = None if settings.detail is None or not wants_detail else Detail(path=_in_items(settings))
-        return Listing(starts, places_for(settings, fields), detail=detail, guarantee=settings.consistency)
+        return Listing(
+            starts,
+            places_for(settings, fields),
+            detail=detail_of(settings, fields),
+            limits=limits_of(settings.detail),
+            guarantee=settings.consistency,
+        )
 
     async def read(self, resource: Resource, key: tuple[Value, ...], fields: Sequence[str]) -> Reading:
         """See `SourceReader.read`."""
@@ -124,8 +127,3 @@ class HttpReader:
     async def close(self) -> None:
         """See `SourceReader.close`."""
         await self._client.close()
-
-
-def _in_items(settings: HttpResource) -> str:
-    """Return the path of a detail with places of the item instead of names of fields."""
-    return PLACE.sub(lambda found: "{" + (settings.fields[found[1]].at or found[1]) + "}", settings.detail or "")

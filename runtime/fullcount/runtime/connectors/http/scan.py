@@ -7,7 +7,6 @@ it shows. Memory does not grow with the list, except by one short mark an object
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -15,11 +14,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from fullcount.compiler.claims import Consistency
-from fullcount.compiler.values import FieldState
 from fullcount.runtime.connectors.base import Page, ScanInfo, SourceError
 from fullcount.runtime.connectors.http import paths
 from fullcount.runtime.connectors.http.conditions import fits
-from fullcount.runtime.connectors.http.exchange import Exchange, Reply, Request, split_target
+from fullcount.runtime.connectors.http.details import DETAIL, NO_LIMITS, Details, Limits
+from fullcount.runtime.connectors.http.exchange import Exchange, Reply, Request
 from fullcount.runtime.connectors.http.fields import Place, columns_of
 from fullcount.runtime.connectors.http.following import carries_cursor, cursor_of
 from fullcount.runtime.connectors.http.forms import Detail, Dialect, Operation
@@ -29,8 +28,6 @@ from fullcount.runtime.connectors.http.said import Following, Found, Said, toget
 from fullcount.runtime.evidence.codes import Reason, WarningCode, Way
 from fullcount.runtime.evidence.envelope import Incompleteness
 
-DETAIL = "$detail"
-_DETAILS_AT_ONCE = 8
 _NEXT_PART = "next part"
 
 
@@ -58,6 +55,8 @@ class Listing:
     details: bool = True
     detail: Detail | None = None
     """A further request for each object instead of the dialect's."""
+    limits: Limits = NO_LIMITS
+    """What the further requests may cost."""
     guarantee: Consistency | None = None
     """What the configuration vouches for instead of the dialect."""
 
@@ -93,6 +92,15 @@ class HttpScan:
     _order: Order | None = None
     _rights: dict[str, frozenset[str]] = field(default_factory=dict)
     _marks: set[bytes] = field(default_factory=set)
+    _details: Details = field(init=False)
+
+    def __post_init__(self) -> None:
+        taken = [name for name, place in self.listing.fields.items() if (place.at or "").startswith(f"{DETAIL}/")]
+        self._details = Details(self._send, self.client.host, self.listing.limits, taken)
+
+    async def _send(self, request: Request) -> tuple[Reply, Operation]:
+        operation = operation_for(self.dialect, request)
+        return await self.client.send(request, operation.xml_lists), operation
 
     async def begin(self) -> None:
         """Ask what has to be known before the list, then its first page, which says how the pages belong together."""
@@ -104,12 +112,18 @@ class HttpScan:
         self.info = ScanInfo(
             consistency=keeps,
             visibility=self.dialect.visibility,
-            snapshot_token=self._pin,
+            snapshot_token=self._pin if keeps is Consistency.PINNED else None,
             confirm=keeps is Consistency.UNSTABLE,
             shifts=said is not None and _shifts(said),
         )
 
     def _consistency(self, operation: Operation, said: Said | None) -> Consistency:
+        keeps = self._of_pages(said)
+        asks_more = self.listing.details and (self.listing.detail or operation.detail) is not None
+        # each detail is read at an instant of its own
+        return Consistency.INTERVAL if asks_more and keeps is Consistency.PINNED else keeps
+
+    def _of_pages(self, said: Said | None) -> Consistency:
         if self.listing.guarantee is not None:
             return self.listing.guarantee
         if len(self.listing.starts) > 1:
@@ -160,7 +174,7 @@ class HttpScan:
             return self._lost_part(request, error), None
         detail = self.listing.detail or operation.detail
         if self.listing.details and detail is not None:
-            await self._add_details(detail, operation, request, said)
+            await self._details.add(detail, operation, request, said)
         self._compare(operation, exchange, said)
         columns, states = columns_of(operation, exchange, said, self.listing.fields)
         self._collected += len(said.items)
@@ -281,44 +295,11 @@ class HttpScan:
             detail = "a name does not tell for which object it stands: others may stand for the same one"
             said.warn(WarningCode.PARTIAL_FIELD_SET, detail)
 
-    # --- details ------------------------------------------------------------------------------------------------------
-
-    async def _add_details(self, detail: Detail, operation: Operation, request: Request, said: Said) -> None:
-        limit = asyncio.Semaphore(_DETAILS_AT_ONCE)
-
-        async def one(item: Any) -> Any:
-            async with limit:
-                return {**item, DETAIL: await self._detail(detail, operation, request, item)}
-
-        said.items = list(await asyncio.gather(*(one(item) for item in said.items)))
-
-    async def _detail(self, detail: Detail, operation: Operation, request: Request, item: Any) -> Any:
-        target = fill(detail.path, operation, request, item)
-        path, query = split_target(target)
-        asked = replace(request, method=detail.method, path=path, query=query, body=None, resumed=False, cursor=None)
-        reply = await self.client.send(asked)
-        if reply.failed is None and reply.status == 200 and reply.fault is None:
-            return {"status": reply.status, "headers": dict(reply.headers), "body": reply.body}
-        denied = reply.status in {401, 403}
-        return {"failed": FieldState.FORBIDDEN if denied else FieldState.SOURCE_FAILED}
-
 
 def _shifts(said: Said) -> bool:
     """Whether a row that comes twice tells of one that was missed."""
     shifts = False if said.following is None else said.following.shifts
     return said.total is None if shifts == "uncounted" else shifts
-
-
-def fill(template: str, operation: Operation, request: Request, item: Any) -> str:
-    """Return a path with its places filled from the list's own path and from an item, percent-encoded."""
-    from urllib.parse import quote
-
-    text = template.replace("{stem}", request.path.removesuffix(operation.stem))
-    while "{" in text:
-        before, _, rest = text.partition("{")
-        place, _, after = rest.partition("}")
-        text = before + quote(str(paths.first(item, place) or ""), safe=":@") + after
-    return text
 
 
 def replace_kind(probe: Operation) -> Operation:

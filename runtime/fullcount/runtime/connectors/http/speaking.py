@@ -53,5 +53,10 @@ def declared_consistency(dialect: Dialect, resource: HttpResource) -> Consistenc
         return resource.consistency
     starts = requests_of(resource)
     operation = operation_for(dialect, starts[0])
-    pinned = len(operation.cursor) > 0 and all(cursor.keeps is Consistency.PINNED for cursor in operation.cursor)
+    more = operation.detail is not None or resource.detail is not None  # read object by object, each at its own instant
+    pinned = (
+        not more
+        and len(operation.cursor) > 0
+        and all(cursor.keeps is Consistency.PINNED for cursor in operation.cursor)
+    )
     return Consistency.PINNED if pinned and len(starts) == 1 else Consistency.INTERVAL

@@ -9,8 +9,8 @@ from pydantic import BaseModel
 from fullcount.compiler.catalog import Effect, Idempotency, Operation, Parameter, Resource, Visibility
 from fullcount.compiler.claims import Consistency
 from fullcount.runtime.connectors.base import SourceActor, SourceReader
+from fullcount.runtime.connectors.in_parts import NAME
 from fullcount.runtime.connectors.sql.config import SqlConfig, SqlResource, can_look_up
-from fullcount.runtime.connectors.sql.partitions import NAME
 
 
 class SqlConnector:

@@ -12,15 +12,11 @@ none of them can lead to another path, host or option. No I/O and no database li
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
-from dataclasses import replace
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from fullcount.compiler.catalog import Resource
-from fullcount.compiler.types import TEXT, FieldType
 from fullcount.runtime.connectors.base import SourceError
-from fullcount.runtime.evidence.codes import Reason
-from fullcount.runtime.evidence.envelope import Incompleteness
+from fullcount.runtime.connectors.in_parts import check_fields, check_names, not_covered
 from fullcount.runtime.workspace.errors import SettingError
 
 if TYPE_CHECKING:
@@ -30,18 +26,13 @@ if TYPE_CHECKING:
 _HOLE = re.compile(r"\{([^{}]*)\}")
 _VALUE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
-NAME = FieldType(TEXT, optional=False)
-"""What names a part: text that is always there."""
-
 
 def check_partitions(config: SqlConfig) -> None:
     """Raise `SettingError` for partitions that the addresses and the resources do not fit."""
     names = config.partitions
     if len(names) == 0:
         return
-    if len(set(names)) != len(names):
-        msg = "`partitions` names one twice"
-        raise SettingError(msg)
+    check_names(names)
     for setting, address in (("url", config.url), ("act_url", config.act_url)):
         if address is not None:
             _check_address(setting, address, names)
@@ -66,11 +57,9 @@ def _check_address(setting: str, address: DatabaseUrl, names: list[str]) -> None
 
 
 def _check_resource(resource: str, table: SqlResource, names: list[str]) -> None:
+    check_fields(resource, table.fields, names)
     for name in names:
         where = f"`resources.{resource}.fields.{name}`"
-        if name in table.fields and table.fields[name] != NAME:
-            msg = f"{where} is `{table.fields[name]}`, and what names a part is `text` that is always there"
-            raise SettingError(msg)
         if name in {*table.writable, table.incarnation, table.version}:
             msg = f"{where} names the part that a row is in, which is not a column of its table"
             raise SettingError(msg, help="take it out of `writable`, `incarnation` and `version`")
@@ -83,11 +72,11 @@ def of_part(config: SqlConfig, part: Mapping[str, str]) -> SqlConfig:
     """Return the configuration of one part. Raises `SourceError` for a part that is not named in full or not a word."""
     if set(part) != set(config.partitions):
         named = ", ".join(f"`{name}`" for name in config.partitions)
-        raise SourceError(_not_covered(f"a part of this source is named by {named}"))
+        raise SourceError(not_covered(f"a part of this source is named by {named}"))
     for name, value in part.items():
         if _VALUE.fullmatch(value) is None:
             detail = f"a `{name}` that is not a plain word of letters, digits, `.`, `_` and `-` names no part"
-            raise SourceError(_not_covered(detail))
+            raise SourceError(not_covered(detail))
 
     def addressed(address: DatabaseUrl) -> DatabaseUrl:
         return address.model_copy(update={"url": _HOLE.sub(lambda hole: part[hole[1]], address.url or "")})
@@ -102,27 +91,6 @@ def of_part(config: SqlConfig, part: Mapping[str, str]) -> SqlConfig:
     )
 
 
-def _not_covered(detail: str) -> Incompleteness:
-    return Incompleteness(code=Reason.SCOPE_NOT_COVERED, detail=detail)
-
-
 def _own_columns(table: SqlResource, part: Mapping[str, str]) -> SqlResource:
     fields = {name: of for name, of in table.fields.items() if name not in part}
     return table.model_copy(update={"fields": fields, "key": [name for name in table.key if name not in part]})
-
-
-def resource_of_part(resource: Resource, part: Collection[str]) -> Resource:
-    """Return a resource as the tables of one part have it."""
-    operations = {
-        name: replace(
-            operation, parameters={n: parameter for n, parameter in operation.parameters.items() if n not in part}
-        )
-        for name, operation in resource.operations.items()
-    }
-    return replace(
-        resource,
-        fields={name: of for name, of in resource.fields.items() if name not in part},
-        key=tuple(name for name in resource.key if name not in part),
-        operations=operations,
-        partitions={},
-    )

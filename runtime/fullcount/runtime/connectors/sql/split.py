@@ -15,13 +15,12 @@ from dataclasses import dataclass, replace
 from sqlalchemy import make_url
 
 from fullcount.compiler.catalog import Resource
-from fullcount.compiler.values import Cell, FieldState, Value
+from fullcount.compiler.values import Value
 from fullcount.runtime.connectors.base import (
     TARGET_FACTS,
     ActCall,
     ActResult,
     Collateral,
-    Existence,
     Matches,
     Outcome,
     Page,
@@ -31,13 +30,22 @@ from fullcount.runtime.connectors.base import (
     ScanInfo,
     SourceError,
 )
+from fullcount.runtime.connectors.in_parts import (
+    no_listing,
+    not_covered,
+    own_call,
+    own_fields,
+    own_key,
+    part_of,
+    resource_of_part,
+    with_part,
+)
 from fullcount.runtime.connectors.local_user import local_user
 from fullcount.runtime.connectors.sql.actor import SqlActor
 from fullcount.runtime.connectors.sql.config import SqlConfig
-from fullcount.runtime.connectors.sql.partitions import of_part, resource_of_part
+from fullcount.runtime.connectors.sql.partitions import of_part
 from fullcount.runtime.connectors.sql.reader import SqlReader
-from fullcount.runtime.evidence.codes import Reason
-from fullcount.runtime.evidence.envelope import Incompleteness, part_name
+from fullcount.runtime.evidence.envelope import part_name
 from fullcount.runtime.workspace.secrets import DatabaseUrl
 
 
@@ -65,21 +73,18 @@ class SplitReader:
 
     async def read(self, resource: Resource, key: tuple[Value, ...], fields: Sequence[str]) -> Reading:
         """See `SourceReader.read`."""
-        part = _part_of(self._config, resource, key)
-        own = resource_of_part(resource, part)
-        reading = await (await self.of(part)).read(own, _own_key(resource, key, part), _own(fields, part))
-        if reading.existence is not Existence.FOUND:
-            return reading
-        named = {name: Cell(FieldState.PRESENT, part[name]) for name in fields if name in part}
-        return replace(reading, cells={**reading.cells, **named})
+        part = part_of(self._config.partitions, resource, key)
+        reader, own = await self.of(part), resource_of_part(resource, part)
+        reading = await reader.read(own, own_key(resource, key, part), own_fields(fields, part))
+        return with_part(reading, fields, part)
 
     async def lookup(self, resource: Resource, field: str, value: Value, fields: Sequence[str]) -> Matches:
         """See `SourceReader.lookup`: there is none, because no part speaks for the others."""
-        raise SourceError(_no_listing(f"looking up `{field}`"))
+        raise SourceError(no_listing(f"looking up `{field}`"))
 
     async def count(self, resource: Resource) -> int:
         """See `SourceReader.count`: there is none, because no part speaks for the others."""
-        raise SourceError(_no_listing(f"counting {resource.name}"))
+        raise SourceError(no_listing(f"counting {resource.name}"))
 
     async def collateral(self, resource: Resource, operation: str) -> Collateral:
         """See `ForeseesCollateral.collateral`: what a write sets off in any of the parts that gave rows so far.
@@ -167,14 +172,8 @@ class SplitActor:
 
     async def _of(self, call: ActCall) -> tuple[SqlActor, ActCall]:
         """Return the actor of the part that an object is in, and the call as this part knows it."""
-        part = _part_of(self._config, call.resource, call.key)
-        own = replace(
-            call,
-            resource=resource_of_part(call.resource, part),
-            key=_own_key(call.resource, call.key, part),
-            arguments={name: value for name, value in call.arguments.items() if name not in part},
-            expected={name: cell for name, cell in call.expected.items() if name not in part},
-        )
+        part = part_of(self._config.partitions, call.resource, call.key)
+        own = own_call(call, part)
         named = tuple(part[name] for name in self._config.partitions)
         async with self._opening:
             if named not in self._parts:
@@ -194,34 +193,8 @@ class SplitActor:
         if written != read:
             await actor.close()
             detail = f"the part {part_name(part)} is read in one database and written in another"
-            raise SourceError(Incompleteness(code=Reason.SCOPE_NOT_COVERED, detail=detail))
+            raise SourceError(not_covered(detail))
         return actor
-
-
-def _part_of(config: SqlConfig, resource: Resource, key: tuple[Value, ...]) -> dict[str, str]:
-    """Return the part that an object is in. Raises `SourceError` if its key does not say."""
-    by_name = dict(zip(resource.key, key, strict=True))
-    part: dict[str, str] = {}
-    for name in config.partitions:
-        value = by_name.get(name)
-        if not isinstance(value, str):
-            detail = f"the key of `{resource.source}.{resource.name}` does not say in which `{name}` an object is"
-            raise SourceError(Incompleteness(code=Reason.SCOPE_NOT_COVERED, detail=detail))
-        part[name] = value
-    return part
-
-
-def _own_key(resource: Resource, key: tuple[Value, ...], part: Mapping[str, str]) -> tuple[Value, ...]:
-    return tuple(value for name, value in zip(resource.key, key, strict=True) if name not in part)
-
-
-def _own(fields: Sequence[str], part: Mapping[str, str]) -> tuple[str, ...]:
-    return tuple(name for name in fields if name not in part)
-
-
-def _no_listing(what: str) -> Incompleteness:
-    detail = f"{what}: a source that is split has no listing of the whole"
-    return Incompleteness(code=Reason.SCOPE_NOT_COVERED, detail=detail)
 
 
 def _targets(facts: Mapping[str, str]) -> dict[str, str]:

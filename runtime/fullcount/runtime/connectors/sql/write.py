@@ -16,7 +16,7 @@ from sqlalchemy.types import NullType
 
 from fullcount.compiler.catalog import Effect
 from fullcount.compiler.values import Cell, Value, present
-from fullcount.runtime.connectors.base import ActCall, ActResult, Outcome
+from fullcount.runtime.connectors.base import ActCall, ActResult, ErrorClass, Outcome
 from fullcount.runtime.connectors.sql.config import SqlResource
 from fullcount.runtime.connectors.sql.database import Lane, reading
 from fullcount.runtime.connectors.sql.described import Described, Descriptions
@@ -200,7 +200,8 @@ class Write:
             return ActResult(Outcome.REFUSED, None, told)
         if cause.reason is Reason.VISIBILITY_RESTRICTED or cause.code.startswith("SQLITE_READONLY"):
             return ActResult(Outcome.REFUSED, None, f"{told} (with the credential for acting)")
-        return ActResult(Outcome.FAILED, None, told)
+        passes = cause.reason in {Reason.SOURCE_UNAVAILABLE, Reason.SNAPSHOT_CHANGED}
+        return ActResult(Outcome.FAILED, None, told, trouble=ErrorClass.TRANSIENT if passes else ErrorClass.PERMANENT)
 
     def _look_again(self, connection: Connection) -> ActResult:
         """Another transaction wrote the row at the same moment: tell whether it is gone."""

@@ -1,0 +1,1 @@
+"""Checking a record with nothing but Python's standard library: the parts of the `verify.py` that an export carries."""

@@ -1,0 +1,154 @@
+"""An approval before each intent, an intent before each act, one outcome each, and sums that hold."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any, Final
+
+from fullcount.runtime.offline.approvals import Said, approval_wrong
+from fullcount.runtime.offline.canonical import canonical
+from fullcount.runtime.offline.facts import Facts
+from fullcount.runtime.offline.journal import Line
+
+OUTCOMES: Final = ("done", "already_gone", "changed", "refused", "failed", "unknown", "not_started")
+_WITHOUT_CALL: Final = frozenset({"already_gone", "changed", "refused"})
+_NOT_PASSED: Final = frozenset({None, "failed", "unknown"})
+
+
+def apply_began(facts: Facts, line: Line, said: Said) -> None:
+    """An apply begins or is gone on with."""
+    plan = _made(facts, line, said["plan_id"])
+    if plan is None:
+        return
+    _running(facts, line, "apply", said["plan_id"])
+    what = approval_wrong(facts, said["round_id"], plan, line.at)
+    what = "it was superseded" if plan["superseded_by"] is not None else what
+    if plan["state"] == "applied" or plan["over_cap"]:
+        what = "it was applied before" if plan["state"] == "applied" else "it is over its cap"
+    if what is not None:
+        facts.wrong("act", line, f"the plan `{said['plan_id']}` was applied although {what}")
+    if plan["state"] == "open":
+        plan["state"] = "applying"
+    if said["round_id"] in facts.rounds:
+        facts.rounds[said["round_id"]]["used_by"] = said["plan_id"]
+
+
+def intents(facts: Facts, line: Line, said: Said) -> None:
+    """Acts are about to be called."""
+    plan = _made(facts, line, said["plan_id"])
+    if plan is None:
+        return
+    act = said["kind"] == "act"
+    _running(facts, line, "apply" if act else "undo", said["plan_id"])
+    if facts.halted:
+        facts.wrong("act", line, "acts were meant while all acting was halted")
+    if act and (plan["state"] != "applying" or plan["superseded_by"] is not None):
+        facts.wrong("act", line, f"acts were meant although the plan `{said['plan_id']}` was not being applied")
+    canary = facts.canaries.get(said["plan_id"])
+    if act and (canary is None or not canary["passed"]):
+        facts.early[said["plan_id"]] = facts.early.get(said["plan_id"], 0) + len(said["acts"])
+    for meant in said["acts"]:
+        _intent(facts, line, said, meant, plan)
+
+
+def outcomes(facts: Facts, line: Line, said: Said) -> None:
+    """Acts have come to something, or objects were left alone."""
+    if _made(facts, line, said["plan_id"]) is None:
+        return
+    _running(facts, line, "apply" if said["kind"] == "act" else "undo", said["plan_id"])
+    acts = facts.acts.setdefault(said["plan_id"], {})
+    for seen in said["outcomes"]:
+        key = canonical(seen["key"])
+        act = acts.get((said["kind"], key))
+        if act is None:
+            if seen["outcome"] not in _WITHOUT_CALL:
+                facts.wrong("act", line, f"the object {key} is `{seen['outcome']}` without an intent before it")
+            acts[said["kind"], key] = {"act_id": seen["act_id"], "meant": None, "outcome": seen["outcome"]}
+            continue
+        if act["act_id"] != seen["act_id"]:
+            facts.wrong("act", line, f"the outcome for the object {key} is that of another act")
+        if act["outcome"] not in {None, "unknown"}:
+            facts.wrong("act", line, f"the object {key} has two outcomes")
+        act["outcome"] = seen["outcome"]
+
+
+def apply_ended(facts: Facts, line: Line, said: Said) -> None:
+    """The run that applied comes to its end: the sums must hold."""
+    plan = _made(facts, line, said["plan_id"])
+    if plan is None:
+        return
+    counted = plan_counts(facts, said["plan_id"])
+    if said["counts"] != counted:
+        facts.wrong("sums", line, f"it counts {said['counts']}, the entries before it {counted}")
+    if sum(said["counts"].values()) != plan["candidates"]:
+        facts.wrong("sums", line, f"{plan['candidates']} candidates are not {said['counts']}")
+    if said["applied"] != (counted["not_started"] == 0 and counted["unknown"] == 0):
+        facts.wrong("sums", line, "it is wrong about whether every object has its outcome")
+    if said["applied"]:
+        plan["state"] = "applied"
+        facts.standing.get((plan["workflow"], plan["proposal"]), set()).discard(said["plan_id"])
+
+
+def canary_waits(facts: Facts, line: Line, said: Said) -> None:
+    """The first objects were acted on, and the rest waits."""
+    acts = facts.acts.get(said["plan_id"], {})
+    meant = {key for (kind, key), act in acts.items() if kind == "act" and act["meant"] is not None}
+    if {canonical(key) for key in said["keys"]} != meant:
+        facts.wrong("act", line, "the canary is not what had been acted on so far")
+    if facts.new(line, "canary", said["plan_id"]):
+        facts.canaries[said["plan_id"]] = {"until": said["until"], "passed": False}
+
+
+def canary_passed(facts: Facts, line: Line, said: Said) -> None:
+    """The canary was looked at and holds."""
+    canary = facts.canaries.get(said["plan_id"])
+    if canary is None or canary["passed"]:
+        facts.wrong("act", line, f"a canary of the plan `{said['plan_id']}` passed that did not wait")
+        return
+    if line.at < canary["until"]:
+        facts.wrong("act", line, "the canary passed before its wait was over")
+    acts = facts.acts.get(said["plan_id"], {})
+    if any(act["outcome"] in _NOT_PASSED for (kind, _), act in acts.items() if kind == "act" and act["meant"]):
+        facts.wrong("act", line, "the canary passed although one of its acts failed, or its outcome was open")
+    canary["passed"] = True
+
+
+def plan_counts(facts: Facts, plan_id: str) -> dict[str, int]:
+    """Return how many objects of a plan ended how, by the entries so far."""
+    acts = facts.acts.get(plan_id, {})
+    found = Counter(act["outcome"] or "unknown" for (kind, _), act in acts.items() if kind == "act")
+    result = {outcome: found[outcome] for outcome in OUTCOMES}
+    result["not_started"] = facts.plans[plan_id]["candidates"] - sum(found.values())
+    return result
+
+
+def _intent(facts: Facts, line: Line, said: Said, meant: dict[str, Any], plan: dict[str, Any]) -> None:
+    acts, key = facts.acts.setdefault(said["plan_id"], {}), canonical(meant["key"])
+    if (said["kind"], key) in acts:
+        facts.wrong("act", line, f"the object {key} was acted upon twice under one approval")
+        return
+    if said["kind"] == "act":
+        what = approval_wrong(facts, meant["round_id"], plan, line.at)
+        if what is None and facts.rounds[meant["round_id"]]["used_by"] is None:
+            what = "no apply had begun under it"
+        if what is not None:
+            facts.wrong("act", line, f"the object {key} was acted upon without a valid approval: {what}")
+    elif acts.get(("act", key), {}).get("outcome") != "done":
+        facts.wrong("act", line, f"the object {key} was undone although nothing had been done to it")
+    if meant["idempotency_key"] in facts.keys:
+        facts.wrong("act", line, f"the act on the object {key} does not carry a key of its own")
+    facts.keys.add(meant["idempotency_key"])
+    acts[said["kind"], key] = {"act_id": meant["act_id"], "meant": line.seq, "outcome": None}
+
+
+def _made(facts: Facts, line: Line, plan_id: str) -> dict[str, Any] | None:
+    plan = facts.plans.get(plan_id)
+    if plan is None:
+        facts.wrong("act", line, f"it speaks of the plan `{plan_id}`, which was never made")
+    return plan
+
+
+def _running(facts: Facts, line: Line, kind: str, plan_id: str) -> None:
+    run = facts.runs.get(line.run_id or "")
+    if run is None or run["state"] != "running" or run["kind"] != kind or run["plan_id"] != plan_id:
+        facts.wrong("act", line, f"it does not belong to a running {kind} of the plan `{plan_id}`")

@@ -1,0 +1,283 @@
+"""Checking an exported folder: every file against the journal, and the journal against itself.
+
+What it can show alone: that nothing in the folder was changed after it was written, and that what the journal tells was
+allowed. What takes something noted elsewhere: that the whole was not made up from the start. For that give an anchor (a
+head that you noted) and your own `allowed_signers`; the one in the folder only says who was allowed by its own account.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from fullcount.runtime.offline.attest import certificate_statement, open_envelope, plan_statement
+from fullcount.runtime.offline.canonical import NotCanonical, canonical, read_canonical_text, sha256
+from fullcount.runtime.offline.facts import Facts
+from fullcount.runtime.offline.journal import Chain, Fault
+from fullcount.runtime.offline.kinds import shape_wrong
+from fullcount.runtime.offline.plans import plan_wrong
+from fullcount.runtime.offline.replaying import replay_line
+from fullcount.runtime.offline.signers import SignersWrong, read_signers, why_not_allowed
+from fullcount.runtime.offline.sshsig import SignatureWrong, check_signature, read_signature
+from fullcount.runtime.offline.statements import head_statement
+
+FORMAT: Final = "fullcount bundle 1"
+MANIFEST: Final = "bundle.json"
+VERIFIER: Final = "verify.py"
+
+
+@dataclass(slots=True)
+class Checked:
+    """What came of a check. `said`: what was found, for people, line by line."""
+
+    faults: list[Fault] = field(default_factory=list)
+    facts: Facts = field(default_factory=Facts)
+    entries: int = 0
+    head: str = ""
+    plan: dict[str, Any] | None = None
+    run_id: str | None = None
+    notes: list[str] = field(default_factory=list)
+
+    def wrong(self, about: str, what: str) -> None:
+        """Note what is wrong, where no journal entry is to be named."""
+        self.faults.append(Fault(about, None, what))
+
+
+def check_bundle(folder: Path, *, anchor: tuple[int, str] | None = None, signers_text: str | None = None) -> Checked:
+    """Check a folder. `signers_text`: an `allowed_signers` of your own, instead of that in the folder."""
+    checked = Checked()
+    manifest = _manifest(folder, checked)
+    if manifest is None:
+        return checked
+    files = _files(folder, manifest, checked)
+    checked.run_id = manifest["run_id"]
+    _signers(files, signers_text, checked)
+    _journal(folder, files, manifest, anchor, checked)
+    _plan(files, manifest, checked)
+    _evidence(files, manifest, checked)
+    _statements(files, checked)
+    _head(files, manifest, checked)
+    return checked
+
+
+def expected_evidence(facts: Facts, run_id: str | None, plan_id: str | None) -> dict[str, str]:
+    """Return the ids of envelopes and certificates that belong to a bundle, with the hashes of their documents."""
+    runs = {run_id} | ({facts.plans[plan_id]["run_id"]} if plan_id in facts.plans else set())
+    return {name: digest for name, (of, digest) in facts.evidence.items() if of in runs}
+
+
+def _manifest(folder: Path, checked: Checked) -> dict[str, Any] | None:
+    try:
+        text = (folder / MANIFEST).read_bytes().decode()
+        said = read_canonical_text(text.removesuffix("\n"))
+        shape = {"format": "text", "run_id": "text", "plan_id": "?text", "head": "{any}", "files": "{text}"}
+        right = text.endswith("\n") and shape_wrong(said, shape) is None and said["format"] == FORMAT
+    except (OSError, UnicodeDecodeError, NotCanonical) as error:
+        checked.wrong("bundle", f"{MANIFEST} can't be read: {error}")
+        return None
+    if not right:
+        checked.wrong("bundle", f"{MANIFEST} is not that of a `{FORMAT}`")
+        return None
+    return dict(said)
+
+
+def _files(folder: Path, manifest: dict[str, Any], checked: Checked) -> dict[str, bytes]:
+    """Return the files that fit the manifest, except the journal, which is read line by line."""
+    found = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if not path.is_dir()}
+    found.pop(MANIFEST, None)
+    caches = [name for name in found if "__pycache__" in name]
+    for name in sorted(set(manifest["files"]) - set(found)):
+        checked.wrong("bundle", f"`{name}` is missing")
+    for name in sorted(set(found) - set(manifest["files"]) - set(caches)):
+        checked.wrong("bundle", f"`{name}` does not belong to the bundle")
+    files = {}
+    for name, path in found.items():
+        if name in manifest["files"] and not path.is_symlink():
+            data = path.read_bytes()
+            if sha256(data) != manifest["files"][name]:
+                checked.wrong("bundle", f"`{name}` was changed: it does not fit its hash in {MANIFEST}")
+            files[name] = b"" if name == "journal.jsonl" else data
+        elif path.is_symlink():
+            checked.wrong("bundle", f"`{name}` is no file of its own")
+    for name in ("journal.jsonl", VERIFIER):
+        if name not in manifest["files"]:
+            checked.wrong("bundle", f"`{name}` is not part of the bundle")
+    return files
+
+
+def _signers(files: dict[str, bytes], own: str | None, checked: Checked) -> None:
+    kept = files.get("allowed_signers")
+    if own is None and kept is None:
+        return
+    try:
+        checked.facts.signers = read_signers((kept or b"").decode() if own is None else own)
+    except (SignersWrong, UnicodeDecodeError) as error:
+        checked.facts.signers = ()
+        checked.wrong("approval", f"the allowed signers can't be used: {error}")
+    if own is None:
+        checked.notes.append("who may sign is taken from the bundle itself; give your own with --allowed-signers")
+
+
+def _journal(
+    folder: Path,
+    files: dict[str, bytes],
+    manifest: dict[str, Any],
+    anchor: tuple[int, str] | None,
+    checked: Checked,
+) -> None:
+    chain = Chain()
+    if "journal.jsonl" in files:
+        for line in chain.read(_lines(folder / "journal.jsonl", checked)):
+            replay_line(checked.facts, line)
+            if anchor is not None and line.seq == anchor[0] and line.hash != anchor[1]:
+                what = "it is not the entry that was seen in this place before: the journal was rewritten"
+                checked.facts.wrong("chain", line, what)
+    checked.entries, checked.head = chain.seq, chain.hash
+    checked.faults += chain.faults + checked.facts.faults
+    if manifest["head"] != {"seq": chain.seq, "hash": chain.hash}:
+        checked.wrong("chain", f"the journal does not end with the head that {MANIFEST} names")
+    if anchor is not None and anchor[0] > chain.seq:
+        checked.wrong("chain", f"the journal ends with entry {chain.seq}, but entry {anchor[0]} was seen in it before")
+
+
+def _lines(path: Path, checked: Checked) -> Iterator[str]:
+    with path.open("rb") as file:
+        for data in file:
+            if not data.endswith(b"\n"):
+                checked.wrong("chain", "the journal's last line is not whole")
+            yield data.decode("utf-8", "surrogateescape")
+
+
+def _plan(files: dict[str, bytes], manifest: dict[str, Any], checked: Checked) -> None:
+    plan_id, facts = manifest["plan_id"], checked.facts
+    wanted = set() if plan_id is None else {f"plans/{plan_id}.json"}
+    if {name for name in files if name.startswith("plans/")} != wanted:
+        checked.wrong("plan", "the plan in the bundle is not the one that it is of")
+    told = facts.plans.get(plan_id or "")
+    data = files.get(f"plans/{plan_id}.json")
+    if plan_id is None or data is None:
+        return
+    if told is None:
+        checked.wrong("plan", f"the journal knows nothing of the plan `{plan_id}`")
+        return
+    try:
+        plan = read_canonical_text(data.decode())
+        wrong = plan_wrong(plan)
+        checked.plan = plan
+        if sha256(data) != told["sha256"]:
+            wrong.append("it is not the document that the journal recorded")
+        authors = sorted({*plan["authors"], plan["created_by"]})
+        facts_of = ("plan_id", "run_id", "workflow", "proposal", "digest")
+        if [plan[name] for name in facts_of] != [told[name] for name in facts_of] or authors != told["authors"]:
+            wrong.append("it says something else of itself than the journal does")
+        if len(plan["rows"]) != told["candidates"] or plan["caps"]["exceeded"] != told["over_cap"]:
+            wrong.append("it lists another number of objects than the journal says")
+        wrong += _acted_on(facts, plan)
+    except (NotCanonical, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
+        wrong = [f"it can't be read: {error}"]
+    for what in wrong:
+        checked.faults.append(Fault("plan", told["seq"], f"the plan `{plan_id}`: {what}"))
+
+
+def _acted_on(facts: Facts, plan: dict[str, Any]) -> list[str]:
+    listed = {canonical(row["key"]) for row in plan["rows"]}
+    acts = facts.acts.get(plan["plan_id"], {})
+    wrong = [f"the object {key} was acted on, which it does not list" for _, key in acts if key not in listed]
+    mine = [
+        act for act in plan["program"].get("workflow", {}).get("acts", ()) if act.get("proposal") == plan["proposal"]
+    ]
+    canary = mine[0].get("canary") if mine else None
+    if canary is not None and facts.early.get(plan["plan_id"], 0) > canary["count"]:
+        wrong.append(f"more objects were acted on before its canary of {canary['count']} passed")
+    return wrong
+
+
+def _evidence(files: dict[str, bytes], manifest: dict[str, Any], checked: Checked) -> None:
+    wanted = expected_evidence(checked.facts, manifest["run_id"], manifest["plan_id"])
+    for name, digest in wanted.items():
+        data = files.get(f"evidence/{name}.json")
+        if data is None or sha256(data) != digest:
+            checked.wrong("evidence", f"`evidence/{name}.json` is missing, or not what the journal recorded")
+    for name in files:
+        if name.startswith("evidence/") and name.removeprefix("evidence/").removesuffix(".json") not in wanted:
+            checked.wrong("evidence", f"`{name}` is nothing that the journal recorded")
+
+
+def _statements(files: dict[str, bytes], checked: Checked) -> None:
+    """Compare the in-toto statements with what they are about; each may stand in a signed envelope instead."""
+    wanted: dict[str, bytes] = {}
+    if checked.plan is not None:
+        plan = checked.plan
+        name = f"plans/{plan.get('plan_id')}.json"
+        wanted[f"statements/plan-{plan.get('plan_id')}"] = plan_statement(plan, sha256(files[name]))
+        for path, data in files.items():
+            if path.startswith("evidence/"):
+                found = read_canonical_text(data.decode())
+                if "claims" in found and found in plan["certificates"]:
+                    ident = path.removeprefix("evidence/").removesuffix(".json")
+                    wanted[f"statements/certificate-{ident}"] = certificate_statement(ident, found)
+    for path in files:
+        if path.startswith("statements/") and path.rsplit(".", 2)[0] not in wanted:
+            checked.wrong("statement", f"`{path}` is a statement about something else")
+    for stem, statement in wanted.items():
+        plain, signed = files.get(f"{stem}.intoto.json"), files.get(f"{stem}.dsse.json")
+        if (plain is None) == (signed is None):
+            checked.wrong("statement", f"`{stem}` is not there once")
+        elif plain is not None and plain != statement:
+            checked.wrong("statement", f"`{stem}.intoto.json` says something else than the record")
+        elif signed is not None:
+            _envelope_fits(f"{stem}.dsse.json", signed, statement, files, checked)
+
+
+def _envelope_fits(name: str, data: bytes, statement: bytes, files: dict[str, bytes], checked: Checked) -> None:
+    try:
+        found, signature = open_envelope(data)
+        head = read_canonical_text(files["head.json"].decode().removesuffix("\n"))
+        by, at = head["by"], head["at"]
+        if found != statement:
+            checked.wrong("statement", f"`{name}` says something else than the record")
+        if checked.facts.signers is not None:
+            why = why_not_allowed(checked.facts.signers, signature, (by["name"], f"uid:{by['uid']}"), at)
+            if why is not None:
+                checked.wrong("statement", f"`{name}`: {why}")
+    except SignatureWrong as error:
+        checked.wrong("statement", f"`{name}`: the signature {error}")
+    except (KeyError, TypeError, NotCanonical, UnicodeDecodeError):
+        checked.wrong("statement", f"`{name}` is signed, and head.json does not say by whom")
+
+
+def _head(files: dict[str, bytes], manifest: dict[str, Any], checked: Checked) -> None:
+    """Check the head of the run: its last entry, and the signature over it."""
+    run = checked.facts.runs.get(manifest["run_id"] or "")
+    data = files.get("head.json")
+    if run is None or data is None:
+        checked.wrong("run", "the run that the bundle is of is not in the journal, or its head.json is missing")
+        return
+    try:
+        said = read_canonical_text(data.decode().removesuffix("\n"))
+        by = None if said["by"] is None else (said["by"]["uid"], said["by"]["name"])
+        seq, last = run["last"]
+        again = head_statement(manifest["run_id"], seq, last, by, said["at"])
+    except (NotCanonical, UnicodeDecodeError, KeyError, TypeError) as error:
+        checked.wrong("run", f"head.json can't be read: {error}")
+        return
+    if again != data:
+        checked.wrong("run", "head.json does not name the last entry of its run")
+    signature = files.get("head.json.sig")
+    if (signature is None) != (by is None) or (by is None) != (said["at"] is None):
+        checked.wrong("run", "head.json says that it is signed and is not, or the other way round")
+    elif signature is not None and by is not None:
+        try:
+            found = read_signature(signature.decode("ascii", "replace"))
+            check_signature(found, data)
+        except SignatureWrong as error:
+            checked.wrong("run", f"head.json.sig: the signature {error}")
+            return
+        if checked.facts.signers is not None:
+            why = why_not_allowed(checked.facts.signers, found, (by[1], f"uid:{by[0]}"), said["at"])
+            if why is not None:
+                checked.wrong("run", f"head.json.sig: {why}")
+    if said["by"] is None:
+        checked.notes.append("the run's head is not signed")

@@ -1,0 +1,51 @@
+"""What the journal's entries amount to so far, as far as it is judged without the store.
+
+Not judged here, since only the store's tables can bear them out: leases, slots, notices, warnings, and the clocks of
+graduated acts beyond their acts. `fullcount verify` judges those as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from fullcount.runtime.offline.journal import Fault, Line
+from fullcount.runtime.offline.signers import AllowedSigner
+
+
+@dataclass(slots=True)
+class Facts:
+    """Runs, evidence, plans, approvals and acts by their ids. `signers` None: who may sign is not known."""
+
+    signers: Sequence[AllowedSigner] | None = None
+    faults: list[Fault] = field(default_factory=list)
+    runs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    evidence: dict[str, tuple[str, str]] = field(default_factory=dict)
+    """By the id of an envelope or certificate: its run and the hash of its document."""
+    plans: dict[str, dict[str, Any]] = field(default_factory=dict)
+    standing: dict[tuple[str, str], set[str]] = field(default_factory=dict)
+    """The plans of a proposal that are neither superseded nor applied."""
+    rounds: dict[str, dict[str, Any]] = field(default_factory=dict)
+    signatures: set[str] = field(default_factory=set)
+    acts: dict[str, dict[tuple[str, str], dict[str, Any]]] = field(default_factory=dict)
+    """By plan, then by kind and object: what was meant, and what came of it."""
+    canaries: dict[str, dict[str, Any]] = field(default_factory=dict)
+    early: dict[str, int] = field(default_factory=dict)
+    """By plan: how many acts were meant before its canary had passed."""
+    halted: bool = False
+    keys: set[str] = field(default_factory=set)
+    """The idempotency keys of all acts."""
+    ids: set[tuple[str, str]] = field(default_factory=set)
+
+    def wrong(self, about: str, line: Line, what: str) -> None:
+        """Note that an entry breaks a rule."""
+        self.faults.append(Fault(about, line.seq, what))
+
+    def new(self, line: Line, kind: str, name: str) -> bool:
+        """Note a new id; return False, and say so, if it was there before."""
+        if (kind, name) in self.ids:
+            self.wrong("chain", line, f"`{name}` was recorded before")
+            return False
+        self.ids.add((kind, name))
+        return True
