@@ -1,4 +1,4 @@
-"""Real targets with 200 objects that are due, and an approved plan over them, for a process to be killed at."""
+"""Real targets with objects that are due, and an approved plan over them, for a process to be killed at."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from fullcount.runtime.planning import PlanRequest
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.workspace import Workspace
 
-OBJECTS = 200
+OBJECTS = 60
 
-_SQL_TOML = """
+SQL_TOML = """
 [workspace]
 name = "crash"
 
@@ -48,7 +48,7 @@ key = ["id"]
 fields = {{ id = "text", active = "bool" }}
 """
 
-_SQL_WORKFLOW = """
+SQL_WORKFLOW = """
 workflow lock_orphans {
   describe "Lock accounts that nobody owns."
   owner    "iam-team"
@@ -151,8 +151,8 @@ def prepare_sql(folder: Path, objects: int = OBJECTS) -> None:
         )
         db.execute("INSERT INTO accounts VALUES ('kept', 'uuid-kept', 'p1', 0, 1)")
         db.execute("INSERT INTO people VALUES ('p1', 1)")
-    (folder / "fullcount.toml").write_text(_SQL_TOML.format(uid=current_person().uid))
-    (folder / "workflow.fcw").write_text(_SQL_WORKFLOW)
+    (folder / "fullcount.toml").write_text(SQL_TOML.format(uid=current_person().uid))
+    (folder / "workflow.fcw").write_text(SQL_WORKFLOW)
 
 
 def prepare_canary(folder: Path, objects: int = OBJECTS) -> None:
@@ -243,12 +243,19 @@ def git_branches(folder: Path) -> set[str]:
 
 def git_deletions(folder: Path) -> Counter[str]:
     """Return how often each branch was deleted, as the repository's hook noted it."""
-    found: Counter[str] = Counter()
+    return Counter(name for name, new in _git_changes(folder) if set(new) == {"0"})
+
+
+def git_creations(folder: Path) -> Counter[str]:
+    """Return how often each branch was made or moved."""
+    return Counter(name for name, new in _git_changes(folder) if set(new) != {"0"})
+
+
+def _git_changes(folder: Path) -> Iterator[tuple[str, str]]:
     for line in (folder / "changes.log").read_text().splitlines():
         _, new, ref = line.split()
-        if set(new) == {"0"} and ref.startswith("refs/heads/"):
-            found[ref.removeprefix("refs/heads/")] += 1
-    return found
+        if ref.startswith("refs/heads/"):
+            yield ref.removeprefix("refs/heads/"), new
 
 
 async def approved_plan(folder: Path, objects: int = OBJECTS, *, later: timedelta = timedelta(0)) -> str:

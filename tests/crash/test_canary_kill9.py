@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.requirement("R29", "R32", "R34", "R4
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory):
-    """A database with an approved plan over 200 of its rows, the first twenty of them a canary."""
+    """A database with an approved plan over many of its rows, the first twenty of them a canary."""
     return Prepared(tmp_path_factory.mktemp("canary"), preparing.prepare_canary)
 
 

@@ -1,4 +1,4 @@
-"""`kill -9` at each point of an apply over 200 rows: then one outcome each, changed once, sums and journal hold."""
+"""`kill -9` at each point of an apply: then one outcome each, changed once, sums and journal hold."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ KILLS = [
     ("before_call", 37),
     ("after_call", 1),
     ("after_call", 37),
-    ("after_call", 200),
+    ("after_call", preparing.OBJECTS),
     ("before_outcomes", 3),
     ("in_outcomes_commit", 3),
     ("after_outcomes", 3),
@@ -67,13 +67,13 @@ class Prepared:
 
 @pytest.fixture(scope="module")
 def sql(tmp_path_factory):
-    """A database with an approved plan over 200 of its rows."""
+    """A database with an approved plan over many of its rows."""
     return Prepared(tmp_path_factory.mktemp("sql"), preparing.prepare_sql)
 
 
 @pytest.fixture(scope="module")
 def git(tmp_path_factory):
-    """A repository with an approved plan over 200 of its branches."""
+    """A repository with an approved plan over many of its branches."""
     return Prepared(tmp_path_factory.mktemp("git"), preparing.prepare_git)
 
 

@@ -21,4 +21,9 @@ def examples(full: int) -> settings:
 
 def some(things: Sequence[T], every: int) -> Sequence[T]:
     """Return all of them each night, and one of `every` so many for a change: where each takes seconds."""
-    return things if settings.get_current_profile_name() == "nightly" else things[::every]
+    return things if nightly() else things[::every]
+
+
+def nightly() -> bool:
+    """Whether everything is to be run."""
+    return settings.get_current_profile_name() == "nightly"

@@ -13,6 +13,7 @@ from tests.support.acting import Orphans
 from tests.support.applying import ANA, BO, Stage, figures, row
 
 from fullcount.compiler import ir, program
+from fullcount.compiler.catalog import Idempotency
 from fullcount.compiler.types import TEXT
 from fullcount.runtime.act.context import StopSignal
 from fullcount.runtime.connectors.base import ActResult, Existence, Outcome, Reading, SourceError
@@ -368,6 +369,59 @@ async def test_an_outcome_that_reading_can_not_tell_stays_unknown(tmp_path):
         report = await stage.apply(plan)
         assert figures(report) == {"done": 2, "unknown": 1}
         assert report.exit is Exit.ERROR
+    assert stage.source.count_of("perform") == 3
+
+
+@pytest.mark.requirement("R29", "R32")
+async def test_a_call_that_must_not_come_twice_is_not_made_again_though_nothing_of_it_is_to_be_seen(tmp_path):
+    """A first call that is still on its way would be done twice, so its object stays unknown until it is seen."""
+    stage = Stage(tmp_path)
+    operations = stage.world.accounts.operations
+    once = replace(operations["update"], idempotency=Idempotency.NONE)
+    stage.world.accounts = replace(stage.world.accounts, operations={**operations, "update": once})
+    plan = await stage.approved()
+    stage.source.lose_answer(at=1, took_effect=False)
+    await stage.apply(plan)
+    for _ in range(2):
+        assert figures(await stage.apply(plan)) == {"done": 2, "unknown": 1}
+    assert stage.source.count_of("perform") == 3
+
+
+@pytest.mark.requirement("R29", "R32")
+async def test_a_call_that_the_target_accepted_for_later_is_not_made_again(tmp_path):
+    """It counts as done as soon as it is seen, and until then it is awaited."""
+    stage = Stage(tmp_path)
+    plan = await stage.approved()
+    stage.source.on("perform", at=1, do=ActResult(Outcome.UNKNOWN, ActReason.OUTCOME_PENDING))
+    await stage.apply(plan)
+    assert figures(await stage.apply(plan)) == {"done": 2, "unknown": 1}
+    assert stage.source.count_of("perform") == 3
+    stage.source.on("took_effect", at=None, do=True)
+    assert figures(await stage.apply(plan)) == {"done": 3}
+    assert stage.source.count_of("perform") == 3
+
+
+@pytest.mark.requirement("R29", "R32")
+@pytest.mark.parametrize(("came", "ends"), [(True, "done"), (False, "changed"), (None, "unknown")])
+async def test_an_act_that_came_late_is_not_taken_for_somebody_elses_doing(tmp_path, came, ends):
+    """An object with an open intent that is found changed is left as such only if that act surely did not do it."""
+    stage = Stage(tmp_path)
+    plan = await stage.approved()
+    stage.source.lose_answer(at=1, took_effect=False)
+    await stage.apply(plan)
+
+    answers = iter((False, came))
+
+    def read():
+        answer = next(answers)
+        stage.world.account_table.change("a1", owner="p1")
+        if answer is None:
+            raise SourceError(Incompleteness(code=Reason.SOURCE_UNAVAILABLE))
+        return answer
+
+    stage.source.on("took_effect", at=None, do=read)
+    report = await stage.apply(plan)
+    assert figures(report) == ({"done": 3} if ends == "done" else {"done": 2, ends: 1})
     assert stage.source.count_of("perform") == 3
 
 

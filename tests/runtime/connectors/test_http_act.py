@@ -188,6 +188,20 @@ async def test_lost_answer_is_unknown_and_is_settled_by_reading(api, reached):
     assert await source.took_effect(call) is reached
 
 
+@pytest.mark.requirement("R32")
+@pytest.mark.parametrize("version", ["etag", None])
+@pytest.mark.parametrize("reached", [True, False])
+async def test_a_write_that_sets_no_field_is_never_taken_for_done_by_reading(api, version, reached):
+    """Nothing of the object says that it happened; that it did not, only a version that did not move says."""
+    archive = {"method": "POST", "path": "/cursor/{id}", "effect": "update", "body": {"n": 9}}
+    source = Source(api, version=version, operations={"archive": archive})
+    call = await source.call("archive", "t0003")
+    if reached:
+        await source.perform(call)
+        assert api.effects == [("POST", "t0003")]
+    assert await source.took_effect(call) is (False if version is not None and not reached else None)
+
+
 @pytest.mark.requirement("R28")
 async def test_key_can_never_lead_to_another_path(api):
     """A key is one step of the path, whatever it holds; one that can't be, names nothing."""

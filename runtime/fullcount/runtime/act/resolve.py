@@ -53,9 +53,10 @@ async def resolve(
             outcomes.append(found_done(entry.object_key))
         elif effect is False:
             since = timedelta(0) if entry.intent_at is None else now - entry.intent_at
-            if may_repeat(calls.of(item.row).operation, since):
+            accepted = entry.reason == ActReason.OUTCOME_PENDING  # it will come, whatever is to be seen of it now
+            if not accepted and may_repeat(calls.of(item.row).operation, since):
                 again.append(replace(item, intent=entry))
-            else:
+            elif not accepted or since >= ARRIVES:
                 outcomes.append(_not_repeated(entry, since))
         elif entry.outcome is None:
             detail = "reading does not tell whether the act took effect; it is not tried again"

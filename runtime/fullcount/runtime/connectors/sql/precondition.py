@@ -79,12 +79,18 @@ def delete_took_effect(call: ActCall, now: Mapping[str, Cell] | None) -> bool | 
 def update_took_effect(
     call: ActCall, wanted: Mapping[str, Value], now: Mapping[str, Cell] | None, *, managed: bool
 ) -> bool | None:
-    """Tell whether an update happened. `managed`: each update of ours adds 1 to the version."""
+    """Tell whether an update happened. `managed`: each update of ours adds 1 to the version.
+
+    `wanted`: what it sets. Of one that sets no field of the object only an unmoved version tells something: that it
+    did not happen.
+    """
     if now is None or _same_incarnation(call, now) is False:
         return None
     version = call.resource.version
     seen = None if version is None else call.expected.get(version)
     same_version = None if version is None or seen is None or not _is_known(seen) else seen == now[version]
+    if len(wanted) == 0:
+        return False if same_version else None
     if all(now[name] == present(value) for name, value in wanted.items()):
         return not (managed and same_version)
     if same_version is not None:
