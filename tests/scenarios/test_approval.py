@@ -186,9 +186,10 @@ def test_d08_what_would_go_along_with_an_object_is_never_done_beyond_the_plan(be
     bench.sql("directory", "INSERT INTO boxes VALUES ('b1', 'a01'), ('b2', 'a01'), ('b3', 'a04')")
     planned = bench.plan()
     assert [row["key"] for row in planned["plan"]["undecided"]] == [["a01"]]
-    assert "deletes main.boxes 2): the act does not say `cascades within limit`" in bench.run(
-        "show", planned["plan_id"]
-    ).words
+    assert (
+        "deletes main.boxes 2): the act does not say `cascades within limit`"
+        in bench.run("show", planned["plan_id"]).words
+    )
     bench.approve(planned)
     assert bench.run("apply", planned["plan_id"]).exit == 0
     assert {key for (key, *_) in bench.target()} == {f"a{n:02}" for n in range(1, 13)} - {"a02", "a03"}
