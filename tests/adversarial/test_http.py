@@ -36,6 +36,7 @@ etag = {{ type = "text", at = "$headers/etag" }}
 method       = "DELETE"
 path         = "/cursor/{{id}}"
 effect       = "delete"
+closure = "none"
 precondition = "if_match"
 
 [roles]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.support.compiling import codes, only, underlined, workflow
+from tests.support.compiling import codes, findings, only, underlined, workflow
 
 from fullcount.compiler.claims import Complete, Consistency, Direction
 from fullcount.compiler.document import workflow_from_document, workflow_to_document
@@ -137,3 +137,29 @@ def test_a_bounded_rule_names_its_parts_by_values():
     text = changed(*bounded, (WRITTEN, "across region in regions.name"))
     assert (only(text).code, underlined(text)) == ("FC322", "region in regions.name")
     assert "written out" in str(only(text).help)
+
+
+USES = """  inventory images from fleet.images across region in ["eu", "us"], account in ["1"] {
+    key (region, account, id) fields { region: text, account: text, id: text, volume: text }
+  }
+  verify images { complete, fresh within 1h }
+"""
+UNUSED = ("some regions as r where (r.name == v.region)", "no images as i where (i.volume == v.id)")
+LISTED = (WRITTEN, "across region in regions.name")
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ((UNUSED,), ['account in ["1"]']),  # no account is said of the volumes: any may use them
+        ((UNUSED, LISTED), ['region in ["eu", "us"]', 'account in ["1"]']),
+        ((UNUSED, ('in ["eu", "us"] {', 'in ["eu"] {')), ['account in ["1"]']),
+        ((UNUSED, ('in ["eu", "us"] {', 'in ["eu", "us", "ap"] {')), ['region in ["eu", "us"]', 'account in ["1"]']),
+        (((UNUSED[0], UNUSED[1].replace("no", "some", 1)),), []),
+    ],
+)
+def test_an_absence_that_is_looked_for_in_parts_listed_by_hand_is_warned_of(changes, place):
+    """What belongs to no part, or to others than those on the list, may be used in one that is not on it."""
+    text = changed(("  verify volumes", USES + "  verify volumes"), *changes)
+    told = [each for each in findings(text) if each.code == "FC335"]
+    assert [text[each.span.start : each.span.end] for each in told] == place

@@ -206,6 +206,8 @@ def test_approval_is_read_as(rules: str, expected: str):
         ("stop after 1 failure", "StopDecl(failures=1, percent=None)"),
         ("stop after 3 failures or 1%", "StopDecl(failures=3, percent=1)"),
         ("stop after 1%", "StopDecl(failures=None, percent=1)"),
+        ("backup kept for 30d", "backup=BackupDecl(kept=2592000000000)"),
+        ("cascades within limit", "cascades=CascadesDecl()"),
         ("canary 5 then wait 15m", "canary=CanaryDecl(count=5, wait=900000000)"),
         ('window "Mon 09:00-16:00"', "windows=[WindowDecl(text='Mon 09:00-16:00', timezone=None)]"),
         ('window "a" timezone "UTC" window "b"', "WindowDecl(text='a', timezone='UTC'), WindowDecl(text='b', "),
@@ -310,6 +312,8 @@ def test_spans_of_blocks_and_heads_cover_what_they_name():
         (ACT.format("concurrency 1 concurrency 2"), "concurrency"),
         (ACT.format("stop after 1% stop after 2%"), "stop"),
         (ACT.format("canary 1 then wait 1m canary 2 then wait 1m"), "canary"),
+        (ACT.format("backup kept for 1d backup kept for 2d"), "backup"),
+        (ACT.format("cascades within limit cascades within limit"), "cascades"),
     ],
 )
 def test_repeated_clause_is_refused_and_points_at_the_first(text: str, clause: str):
@@ -397,6 +401,7 @@ def test_type_that_is_no_record_has_no_fields():
         (ACT.format("rate 5% per second"), "a whole number"),
         (ACT.format("concurrency 4s"), "a whole number"),
         (ACT.format("canary 5% then wait 1m"), "a whole number"),
+        (ACT.format("backup kept for 15"), "a duration"),
         (ACT.format("canary 5 then wait 15"), "a duration"),
         (ACT.format("stop after 3"), "does not say what it counts"),
         (ACT.format("stop after 3% failures"), "is not a number of failures"),
@@ -453,7 +458,7 @@ def test_each_clause_is_suggested_for_its_misspelling(block: str, template: str)
         assert f"did you mean `{word}`?" in found[0].help
 
 
-@pytest.mark.parametrize("word", ["zzz", "backup", "announce", "retain", "opening", "trial"])
+@pytest.mark.parametrize("word", ["zzz", "mirror", "announce", "retain", "opening", "trial"])
 def test_word_that_is_like_none_gets_the_list_and_no_suggestion(word: str):
     """A suggestion that is far away is worse than none."""
     for template in (INVENTORY, PROPOSE, ACT):

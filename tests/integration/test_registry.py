@@ -159,6 +159,7 @@ digest = {{ type = "text", at = "$detail/headers/docker-content-digest" }}
 method       = "DELETE"
 path         = "/v2/shop/web/manifests/{{$digest}}"
 effect       = "delete"
+closure = "none"
 precondition = "in_request"
 
 [roles]

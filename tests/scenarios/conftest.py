@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from tests.support.nights import opened
+from tests.support.stores import empty_store
 from tests.support.workspaces import Bench
 
 
@@ -16,5 +17,9 @@ def night(tmp_path_factory):
 
 @pytest.fixture
 def bench(tmp_path):
-    """A small real workspace over SQLite."""
-    return Bench(tmp_path / "bench")
+    """A small real workspace over SQLite, with an empty store: making one takes longer than a test."""
+    made = Bench(tmp_path / "bench")
+    made.state.parent.mkdir(mode=0o700)
+    made.state.write_bytes(empty_store())
+    made.state.chmod(0o600)
+    return made

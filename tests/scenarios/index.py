@@ -78,6 +78,44 @@ SCENARIOS: dict[str, str] = {
     "B22": "the age was taken from the name of a part, not from what is in it",
     "B25": "an edit that was to narrow a rule widened it to everybody",
     "B27": "the act of another level: a server was deleted in place of a database",
+    # plan, approval, apply
+    "D01": "a saved plan was applied twice, because it was made against nothing",
+    "D02": "a plan for one target was applied with the options of another",
+    "D03": "an older plan of the same change was still live, and was run as well",
+    "D04": "one object was twice in one apply",
+    "D05": "after a failure half way the whole was applied again",
+    "D07": "of several plans the dangerous one was not opened",
+    "D08": "one object was asked for, and what hung on it went along",
+    "D09": "the guard stood in the text that was deleted",
+    "D10": "the one who asked counted as one who agreed",
+    "D13": "without anybody to ask, the answer was yes",
+    "D14": "a flag for something else went past the approval",
+    "D15": "people saw a summary, and not what was done",
+    "D16": "one yes covered what came later, or so many were asked for that nobody looked",
+    "D17": "what two owned went with the first of them",
+    "D18": "a word of protection stood where nobody read it, or did not hold for a delete",
+    "D20": "the evidence answered another question",
+    # between the plan and the act
+    "E01": "a name was made anew, and a retry deleted what bore it now",
+    "E02": "what was waited for by its name was another by then",
+    "E07": "it was closed when it was listed and open when it was deleted",
+    # the act, failure in part, crash
+    "F02": "a call had succeeded when the run was ended, and the record knew nothing of it",
+    "F03": "state was saved at the end only, and a lock stood for ever",
+    "F04": "a signal ended the run, and it counted as a success",
+    "F05": "the call answered 200, and the object stayed",
+    "F06": "three were selected, none was done, and not a word why",
+    "F10": "no state was left behind, and so there was nothing to clean up",
+    "F11": "the program was replaced while it ran",
+    "F13": "a run that met the end of its window stood as running for ever",
+    # previews
+    "G01": "a dry run that acts",
+    "G04": "what was shown and what was done were not the same",
+    "G06": "many were shown, none was done, and that was a success",
+    # accounts, regions, tenants
+    "H01": "the clean-up of one region took what served another",
+    "H02": "account and region came from the environment, and were others than those that were meant",
+    "H03": "what is looked at was also acted on, because a list of what is blocked was not complete",
     # time
     "C01": "a nightly job ran twice when the clocks went back",
     "C02": "a local time that does not exist, or comes twice: skipped, or double",
@@ -111,11 +149,27 @@ SCENARIOS: dict[str, str] = {
     "c7n-32": "a later filter overwrote what an earlier one had matched",
     "c7n-33": "objects were reported whose list of matches was empty",
     "c7n-34": "the act dropped objects that lacked a value, and said that it had done them all",
+    # acts and retries
+    "c7n-59": "the platform ran it again after an error, and everything was done again",
+    "c7n-61": "a queue delivered again, and everybody was told again",
+    "c7n-62": "one global kind was run in N regions: N acts for each object",
+    "c7n-63": "a region was named, and what belongs to none was deleted all the same",
+    "c7n-64": "the results listed what had failed",
+    "c7n-65": "errors were swallowed, and the monitor was green",
+    "c7n-67": "half was done, then came an error, and nobody heard of the half",
+    "c7n-68": "the first action failed, and the next one was run",
+    "c7n-69": "the first that could not be done stopped the rest",
+    "c7n-70": "one that was gone failed a batch of 200",
+    "c7n-71": "a part was left out without a word, and counted as done",
+    "c7n-72": "the account was denied, and the exit code was 0",
+    "c7n-73": "a rule that was removed went on from where it had been deployed",
     # limits
     "c7n-56": "a limit that the schema took, and that one kind of source did not keep",
     "c7n-58": "a limit that also hid the list, so that nobody could see what was too much",
 }
 """What each is, by its id."""
 
-ELSEWHERE: dict[str, str] = {}
+ELSEWHERE: dict[str, str] = {
+    "F10": "an undo passes over an act whose answer was lost, until an apply has resolved it, and does not say so",
+}
 """Those that no test here holds yet, with the reason."""

@@ -21,6 +21,7 @@ from tests.support.fake_source import (
     equals,
     fake_inventory,
     fake_resource,
+    restore_operation,
     update_operation,
 )
 
@@ -81,6 +82,7 @@ class Orphans:
             operations=(
                 update_operation("update", locked="bool"),
                 delete_operation("delete"),
+                restore_operation("restore"),
             ),
         )
         self.people = fake_resource("people", "id: text, active: bool", lookup_fields=("id",) if look_up else ())
@@ -135,6 +137,7 @@ class Orphans:
         windows: Iterable[program.Window] = (),
         canary: program.Canary | None = None,
         verify_age: int = 1,
+        backup: int | None = None,
         quorum: int = 1,
     ) -> program.Workflow:
         a = self.accounts
@@ -143,11 +146,18 @@ class Orphans:
         key = {"id": field_of("a", a, "id")}
         lock = {"locked": ir.Const(True, BOOL)} if operation == "update" else {}
         call = program.OperationCall(
-            "fake", "accounts", operation, key | lock if arguments is None else arguments, operation == "update"
+            "fake",
+            "accounts",
+            operation,
+            key | lock if arguments is None else arguments,
+            operation == "update" or backup is not None,
+            deletes=operation == "delete",
         )
         taken_back = program.OperationCall(
             "fake", "accounts", "update", key | {"locked": ir.Const(False, BOOL)}, reversible=True
         )
+        if backup is not None:
+            taken_back = program.OperationCall("fake", "accounts", "restore", key, reversible=True, from_backup=True)
         proposal = program.Proposal(
             name="disable",
             inventory="accounts",
@@ -183,12 +193,13 @@ class Orphans:
                 program.Act(
                     proposal="disable",
                     call=call,
-                    undo=taken_back if undo and operation == "update" else None,
+                    undo=taken_back if undo and (operation == "update" or backup is not None) else None,
                     rate=rate,
                     concurrency=concurrency,
                     stop=stop,
                     windows=tuple(windows),
                     canary=canary,
+                    backup=None if backup is None else program.Backup(backup),
                 ),
             ),
         )

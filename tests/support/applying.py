@@ -24,6 +24,7 @@ from fullcount.runtime.act.context import ApplyContext, ApplyReport
 from fullcount.runtime.act.undo import undo_plan
 from fullcount.runtime.approve import approvals
 from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.backups.files import BackupFiles
 from fullcount.runtime.collect.budget import Budget
 from fullcount.runtime.collect.loop import collect
 from fullcount.runtime.collect.snapshots import SnapshotStore
@@ -65,6 +66,7 @@ class Stage:
         _copy_of_an_empty_store(folder / "state.db")
         self.store = Store.open(self.url, clock=self.world.clock)
         self.snapshots = SnapshotStore(folder / "snapshots")
+        self.backups = BackupFiles(folder / "backups")
         self.lists: dict[str, tuple[Exemption, ...]] = {"exemptions": ()}
         self.roles: dict[str, tuple[str, ...]] = dict(ROLES)
         self.protections: tuple[Protection, ...] = ()
@@ -160,6 +162,7 @@ class Stage:
             open_actor=open_actor,
             resources=self.world.resources,
             snapshots=self.snapshots,
+            backups=self.backups,
             exemptions=lambda name: self.lists[name],
             roles=lambda: self.roles,
             protections=lambda: self.protections,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fullcount.compiler.catalog import (
+    Closure,
     Effect,
     Idempotency,
     Operation,
@@ -34,6 +35,18 @@ def _always(type_: Type) -> FieldType:
 
 def _maybe(type_: Type) -> FieldType:
     return FieldType(type_, optional=True)
+
+
+def _restore(undoes: str) -> Operation:
+    return Operation(
+        name="restore",
+        parameters={"id": Parameter(_always(TEXT), key="id")},
+        effect=Effect.CREATE,
+        idempotency=Idempotency.NATURAL,
+        reversible=False,
+        undoes=frozenset({undoes}),
+        restores=True,
+    )
 
 
 ACCOUNTS = Resource(
@@ -83,9 +96,53 @@ ACCOUNTS = Resource(
             name="delete",
             parameters={"id": Parameter(_always(TEXT), key="id")},
             effect=Effect.DELETE,
+            closure=Closure.NONE,
             idempotency=Idempotency.NATURAL,
             reversible=False,
+            backup=True,
         ),
+        "restore": _restore("delete"),
+    },
+)
+
+GROUPS = Resource(
+    source="archive",
+    name="groups",
+    fields={"id": _always(TEXT), "created": _always(TIMESTAMP)},
+    key=("id",),
+    consistency=Consistency.PINNED,
+    visibility=Visibility.VOUCHED,
+    operations={
+        name: Operation(
+            name=name,
+            parameters={"id": Parameter(_always(TEXT), key="id")},
+            effect=Effect.DELETE,
+            idempotency=Idempotency.NATURAL,
+            reversible=False,
+            closure=closure,
+        )
+        for name, closure in (("dissolve", Closure.UNKNOWN), ("delete", Closure.NONE))
+    },
+)
+
+LOGS = Resource(
+    source="archive",
+    name="logs",
+    fields={"id": _always(TEXT), "at": _always(TIMESTAMP)},
+    key=("id",),
+    consistency=Consistency.PINNED,
+    visibility=Visibility.VOUCHED,
+    operations={
+        "purge": Operation(
+            name="purge",
+            parameters={"id": Parameter(_always(TEXT), key="id")},
+            effect=Effect.DELETE,
+            idempotency=Idempotency.NATURAL,
+            reversible=False,
+            closure=Closure.COMPUTED,
+            backup=True,
+        ),
+        "restore": _restore("purge"),
     },
 )
 
@@ -136,6 +193,7 @@ BRANCHES = Resource(
             name="delete",
             parameters={"name": Parameter(_always(TEXT), key="name")},
             effect=Effect.DELETE,
+            closure=Closure.NONE,
             idempotency=Idempotency.PRECONDITION,
             reversible=True,
         ),
@@ -192,6 +250,7 @@ VOLUMES = Resource(
             name="delete_volume",
             parameters={"id": Parameter(_always(TEXT), key="id")},
             effect=Effect.DELETE,
+            closure=Closure.NONE,
             idempotency=Idempotency.NATURAL,
             reversible=False,
         ),
@@ -235,6 +294,7 @@ SNAPSHOTS = Resource(
             name="delete_snapshot",
             parameters={"id": Parameter(_always(TEXT), key="id")},
             effect=Effect.DELETE,
+            closure=Closure.NONE,
             idempotency=Idempotency.NATURAL,
             reversible=False,
             undoes=frozenset({"create_snapshot"}),
@@ -291,6 +351,7 @@ FLEET_VOLUMES = Resource(
             name="delete",
             parameters={"region": Parameter(REGION, key="region"), "id": Parameter(_always(TEXT), key="id")},
             effect=Effect.DELETE,
+            closure=Closure.NONE,
             idempotency=Idempotency.PRECONDITION,
             reversible=False,
         ),
@@ -311,6 +372,7 @@ FLEET_DISKS = Resource(
             name="delete",
             parameters={"id": Parameter(_always(TEXT), key="id")},
             effect=Effect.DELETE,
+            closure=Closure.NONE,
             idempotency=Idempotency.PRECONDITION,
             reversible=False,
         ),
@@ -340,7 +402,8 @@ FLEET_IMAGES = Resource(
 FLEET = (FLEET_VOLUMES, FLEET_DISKS, FLEET_REGIONS, FLEET_IMAGES)
 
 EXAMPLE_RESOURCES = (
-    ACCOUNTS, EMPLOYEES, HEADCOUNT, BRANCHES, LOGINS, TICKETS, VOLUMES, PARTITIONS, SNAPSHOTS, MESSAGES, *FLEET,
+    ACCOUNTS, EMPLOYEES, HEADCOUNT, BRANCHES, LOGINS, TICKETS, VOLUMES, PARTITIONS, SNAPSHOTS, MESSAGES, GROUPS, LOGS,
+    *FLEET,
 )  # fmt: skip
 
 

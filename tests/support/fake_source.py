@@ -33,7 +33,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from fullcount.compiler import ir, program
-from fullcount.compiler.catalog import Effect, Idempotency, Operation, Parameter, Resource, Visibility
+from fullcount.compiler.catalog import Closure, Effect, Idempotency, Operation, Parameter, Resource, Visibility
 from fullcount.compiler.claims import Consistency
 from fullcount.compiler.types import SCALARS, FieldType, ListOf, MapOf, Type
 from fullcount.compiler.values import Cell, FieldState, Value
@@ -51,6 +51,8 @@ from fullcount.runtime.connectors.base import (
     Total,
 )
 from fullcount.runtime.evidence.codes import ActReason
+from fullcount.runtime.plan.cells import cell_from_doc, cell_to_doc
+from fullcount.runtime.plan.document import CellDoc
 from fullcount.runtime.trials.source import natural
 
 NOW = datetime(2026, 11, 30, 8, 0, tzinfo=UTC)
@@ -117,7 +119,16 @@ def update_operation(name: str = "update", *, undoes: Iterable[str] = ("update",
 def delete_operation(name: str = "delete") -> Operation:
     """Return an operation that removes the object."""
     declared = {"id": Parameter(FieldType(SCALARS["text"]), key="id")}
-    return Operation(name, declared, Effect.DELETE, Idempotency.PRECONDITION, reversible=False)
+    return Operation(
+        name, declared, Effect.DELETE, Idempotency.PRECONDITION, reversible=False, closure=Closure.NONE, backup=True
+    )
+
+
+def restore_operation(name: str = "restore") -> Operation:
+    """Return an operation that puts a deleted object back from its backup."""
+    declared = {"id": Parameter(FieldType(SCALARS["text"]), key="id")}
+    undoes = frozenset({"delete"})
+    return Operation(name, declared, Effect.CREATE, Idempotency.NATURAL, reversible=False, undoes=undoes, restores=True)
 
 
 def message_operation(name: str = "send") -> Operation:
@@ -380,6 +391,8 @@ class FakeSource:
             self.performed[call.idempotency_key] = (call, ActResult(Outcome.DONE))
             return ActResult(Outcome.DONE)
         row = table.objects.get(call.key)
+        if call.backup is not None and not operation.restores and call.backup.content != self._whole(call):
+            return ActResult(Outcome.CHANGED, ActReason.PRECONDITION_FAILED, "it changed since its backup was taken")
         if operation.effect is Effect.CREATE:
             if row is not None:
                 return ActResult(Outcome.CHANGED, ActReason.PRECONDITION_FAILED, "it exists")
@@ -396,13 +409,35 @@ class FakeSource:
     def _take_effect(self, table: FakeTable, operation: Operation, call: ActCall) -> None:
         fields = table.resource.fields
         given = {n: natural(fields[n].type, v) for n, v in call.arguments.items() if n in fields}
-        if operation.effect is Effect.DELETE:
+        if operation.restores:
+            assert call.backup is not None
+            assert call.backup.content is not None
+            cells = {
+                n: cell_from_doc(CellDoc.model_validate(d), fields[n].type) for n, d in call.backup.content.items()
+            }
+            table.put({n: None if c.value is None else natural(fields[n].type, c.value) for n, c in cells.items()})
+        elif operation.effect is Effect.DELETE:
             table.remove(*call.key)
         elif operation.effect is Effect.CREATE:
             table.put(given)
         else:
             table.change(*call.key, **{n: v for n, v in given.items() if n not in table.resource.key})
         self.effects.append((call.operation, call.key))
+
+    async def back_up(self, call: ActCall) -> dict[str, Any] | None:
+        """See `TakesBackups.back_up`."""
+        if (answer := self._called("back_up", (call.operation, call.key))) is not None:
+            return answer
+        return self._whole(call)
+
+    def _whole(self, call: ActCall) -> dict[str, Any] | None:
+        table = self.tables[call.resource.name]
+        row = table.objects.get(call.key)
+        if row is None:
+            return None
+        cells = table.cells(row, tuple(table.resource.fields))
+        types = table.resource.fields
+        return {n: cell_to_doc(cell, types[n].type).model_dump(mode="json") for n, cell in cells.items()}
 
     async def took_effect(self, call: ActCall) -> bool | None:
         """See `SourceActor.took_effect`."""

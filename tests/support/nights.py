@@ -24,6 +24,7 @@ from fullcount.runtime.workspace import Workspace
 
 _DELETED = """
 effect = "delete"
+closure = "none"
 idempotency = "natural"
 parameters = { id = { type = "text", key = "id" } }
 """

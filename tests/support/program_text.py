@@ -274,6 +274,10 @@ def _act(each: tree.ActDecl) -> list[list[str]]:
     clauses = []
     if each.undo is not None:
         clauses.append(["undo", *_operation(each.undo)])
+    if each.backup is not None:
+        clauses.append(["backup", "kept", "for", _duration(each.backup.kept)])
+    if each.cascades is not None:
+        clauses.append(["cascades", "within", "limit"])
     if each.rate is not None:
         clauses.append(["rate", str(each.rate.count), "per", each.rate.per])
     if each.concurrency is not None:

@@ -289,14 +289,17 @@ operations = st.builds(
 )
 rates = st.builds(lambda c, p: tree.RateDecl(c, p, NOWHERE), counts, st.sampled_from(["second", "minute", "hour"]))
 stops = _halves.map(lambda both: tree.StopDecl(*both, NOWHERE))
+backups = durations.map(lambda kept: tree.BackupDecl(kept, NOWHERE))
+kept_acts = st.tuples(_optional(backups), _optional(st.just(tree.CascadesDecl(NOWHERE))))
 single_acts = st.builds(
-    lambda p, o, u, r, c, s: tree.ActDecl(p, o, u, r, c, s, NOWHERE),
+    lambda p, o, u, r, c, s, k: tree.ActDecl(p, o, u, r, c, s, NOWHERE, backup=k[0], cascades=k[1]),
     names,
     operations,
     _optional(operations),
     _optional(rates),
     _optional(counts),
     _optional(stops),
+    kept_acts,
 )
 steps = st.builds(
     lambda n, o, u, a, t: tree.StepDecl(n, o, u, a, NOWHERE, None if a is None else NOWHERE, None if a is None else t),

@@ -47,6 +47,8 @@ def full_history(office: Office) -> str:
     store.record_outcomes(plan_id, run_id, fence, [done, OutcomeEntry(("b",), Outcome.UNKNOWN), left])
     store.halt("smoke", ANA)
     store.resume(BO)
+    store.pause(WORKFLOW, "the directory moves", ANA)
+    store.unpause(WORKFLOW, BO)
     rest = [OutcomeEntry((key,), Outcome.DONE, before={"locked": False}) for key in ("b", "c", "e")]
     store.record_outcomes(plan_id, run_id, fence, rest[:2])
     store.begin_canary_wait(plan_id, run_id, fence, timedelta(seconds=1))

@@ -41,7 +41,8 @@ def approval(*quorums: tuple[int, str], not_by_author: bool = True, expires: int
 
 
 @functools.cache
-def _empty_store() -> bytes:
+def empty_store() -> bytes:
+    """Return the file of a store in which nothing has happened yet."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "state.db"
         Store.open(f"sqlite:///{file}").close()
@@ -72,7 +73,7 @@ class Office:
     def __init__(self, place: Path | str) -> None:
         if isinstance(place, Path):
             # a copy of an empty store opens faster than a new one is made
-            (place / "state.db").write_bytes(_empty_store())
+            (place / "state.db").write_bytes(empty_store())
             place = f"sqlite:///{place / 'state.db'}"
         self.url = place
         self.clock = Clock()

@@ -147,6 +147,27 @@ def _quorum(decl: tree.QuorumDecl, names: Names, sink: Diagnostics) -> program.Q
     return program.Quorum(decl.count, decl.role, decl.not_by_author)
 
 
+def check_irreversible(act: program.Act, names: Names, sink: Diagnostics) -> None:
+    """Report an act that can't be taken back and that fewer people approve than the workspace asks for then."""
+    needed = names.catalog.irreversible_approvals()
+    decl = next((each for each in names.workflow.approvals if each.proposal.text == act.proposal), None)
+    if decl is None or len(act.final) == 0:
+        return
+    asked = sum(quorum.count for quorum in decl.quorums)  # nobody counts for two quorums
+    if asked >= needed:
+        return
+    error(
+        sink,
+        "FC415",
+        f"`{act.final[0].operation}` can't be taken back here, and {asked} may approve it",
+        decl.span,
+        note=f"this workspace asks for {needed}",
+        why="a mistake is final, so that more people have to look",
+        help=f"ask for {needed} people, or take it back: by an `undo`, or a `backup` where the operation has one;"
+        " the number stands in `[policy] irreversible_approvals` in fullcount.toml",
+    )
+
+
 def _roles_once(decl: tree.ApproveDecl, sink: Diagnostics) -> None:
     first: dict[str, tree.QuorumDecl] = {}
     for quorum in decl.quorums:

@@ -76,13 +76,24 @@ def act_of(
     calls: program.Calls,
     windows: tuple[program.Window, ...],
     canary: program.Canary | None,
+    backup: program.Backup | None = None,
 ) -> program.Act:
     """Make the act of the program; without `concurrency` one object at a time."""
     rate = None if decl.rate is None else Decimal(decl.rate.count) / _SECONDS[decl.rate.per]
     stop = None if decl.stop is None else program.Stop(decl.stop.failures, decl.stop.percent)
-    concurrency = 1 if decl.concurrency is None else decl.concurrency
     return program.Act(
-        decl.proposal.text, calls.call, calls.undo, rate, concurrency, stop, windows, canary, calls.steps, calls.release
+        decl.proposal.text,
+        calls.call,
+        calls.undo,
+        rate,
+        1 if decl.concurrency is None else decl.concurrency,
+        stop,
+        windows,
+        canary,
+        calls.steps,
+        calls.release,
+        backup,
+        cascades=decl.cascades is not None,
     )
 
 

@@ -45,6 +45,17 @@ class Idempotency(StrEnum):
     NONE = "none"
 
 
+class Closure(StrEnum):
+    """What is known of all else that goes, or is changed, when an object is deleted."""
+
+    NONE = "none"
+    """Nothing does: the source's declaration says so."""
+    COMPUTED = "computed"
+    """The connector looks it up for each object, when the plan is made and in the very state that the act changes."""
+    UNKNOWN = "unknown"
+    """Nobody has said."""
+
+
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """A parameter of an operation. `key` is set when it must be given that key field of the object acted on.
@@ -70,6 +81,12 @@ class Operation:
     """Whether `undo` can bring the object back to what it was."""
     undoes: frozenset[str] = frozenset()
     """Operations of the same resource that this one can take back."""
+    closure: Closure = Closure.UNKNOWN
+    """What else goes with the object; asked of deletions alone."""
+    backup: bool = False
+    """Whether the connector can store the whole object right before this operation."""
+    restores: bool = False
+    """Whether it brings back an object whole, from a backup: only an undo calls it, with nothing but the key."""
     escalates: bool = False
     """Whether doing it again does more than doing it once: a second delete that destroys. It is never repeated."""
     key_life: int | None = None
@@ -124,6 +141,10 @@ class Catalog(Protocol):
         """Return how many objects a plan may have at most to be approved automatically; 0: no plan is."""
         ...
 
+    def irreversible_approvals(self) -> int:
+        """Return how many people at least must approve an act that can't be taken back; 1: as many as any other."""
+        ...
+
     def notifiers(self) -> Sequence[str]:
         """Return the names of the configured notifiers."""
         ...
@@ -143,6 +164,7 @@ class StaticCatalog:
     automatic: int = 0
     members: Mapping[str, frozenset[str]] = field(default_factory=dict)
     notifier_names: tuple[str, ...] = ()
+    irreversible: int = 1
 
     def sources(self) -> Sequence[str]:
         """See `Catalog.sources`."""
@@ -163,6 +185,10 @@ class StaticCatalog:
     def automatic_approval(self) -> int:
         """See `Catalog.automatic_approval`."""
         return self.automatic
+
+    def irreversible_approvals(self) -> int:
+        """See `Catalog.irreversible_approvals`."""
+        return self.irreversible
 
     def notifiers(self) -> Sequence[str]:
         """See `Catalog.notifiers`."""

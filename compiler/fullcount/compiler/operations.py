@@ -13,6 +13,7 @@ from fullcount.compiler import ir, program
 from fullcount.compiler.catalog import LEAST_KEY_LIFE, Effect, Idempotency, Operation, Parameter, Resource
 from fullcount.compiler.environment import Env
 from fullcount.compiler.expressions import Checker
+from fullcount.compiler.keeping import refuse_restoring
 from fullcount.compiler.names import BoundInventory, said_twice
 from fullcount.compiler.report import did_you_mean, error, near
 from fullcount.dsl import tree
@@ -151,7 +152,8 @@ def _checked(
     checker: Checker, call: tree.OperationCall, target: Target, env: Env
 ) -> tuple[_Found, dict[str, ir.Expr]] | None:
     found = _find(checker, call.operation, target)
-    if found is None:
+    sink = checker.context.sink
+    if found is None or refuse_restoring(found.operation, found.operation.name, call.operation.span, sink):
         return None
     arguments = _arguments(checker, call, found.operation, target, env)
     return None if arguments is None else (found, arguments)

@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fullcount.compiler import program
-from fullcount.compiler.approvals import check_approvals, unique_acts
+from fullcount.compiler.approvals import check_approvals, check_irreversible, unique_acts
 from fullcount.compiler.automatic import check_automatic
 from fullcount.compiler.bounded import check_bounded
 from fullcount.compiler.canary import check_canary
@@ -27,6 +27,7 @@ from fullcount.compiler.direction import infer_uses
 from fullcount.compiler.environment import Context
 from fullcount.compiler.expressions import Checker
 from fullcount.compiler.imports import Loader, gather, no_files
+from fullcount.compiler.keeping import check_keeping
 from fullcount.compiler.library import Library, read_library
 from fullcount.compiler.lint import lint
 from fullcount.compiler.lint.subject import Subject
@@ -225,13 +226,15 @@ def compile_workflow(workflow: tree.Workflow, around: Surroundings, sink: Diagno
             approval = next((each for each in approvals if each.proposal == name), None)
             canary = check_canary(act_decl.canary, proposals.get(name), promises, approval, sink)
         calls = check_act(checker, act_decl, proposals.get(act_decl.proposal.text))
-        if calls is not None and windows is not None:
-            acts.append(act_of(act_decl, calls, windows, canary))
+        kept = None if calls is None else check_keeping(act_decl, calls, names.catalog, sink)
+        if kept is not None and windows is not None:
+            acts.append(act_of(act_decl, kept[0], windows, canary, kept[1]))
     schedule = None if workflow.schedule is None else check_schedule(workflow.schedule, sink)
     notifies = check_notifies(names, sink)
 
     for act in acts:
         check_automatic(act, proposals.get(act.proposal), names, sink)
+        check_irreversible(act, names, sink)
 
     made = program.Workflow(
         name=workflow.name.text,

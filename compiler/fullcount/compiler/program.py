@@ -266,7 +266,7 @@ class OperationCall:
     """An operation with its arguments as expressions over the base row.
 
     `own`: it acts on the object; any other makes something new (a message, a snapshot) and leaves the object as it is.
-    `deletes`: it deletes the object.
+    `deletes`: it deletes the object. `from_backup`: it brings back what a backup holds; only an undo is such a call.
     """
 
     source: str
@@ -276,6 +276,7 @@ class OperationCall:
     reversible: bool
     own: bool = True
     deletes: bool = False
+    from_backup: bool = False
 
     @property
     def address(self) -> tuple[str, str, str]:
@@ -297,6 +298,13 @@ class Canary:
 
     count: int
     wait: int
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """Each object is stored whole before it is acted on, and kept so long after it (microseconds)."""
+
+    kept: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,6 +367,9 @@ class Act:
     canary: Canary | None = None
     steps: tuple[Step, ...] = ()
     release: OperationCall | None = None
+    backup: Backup | None = None
+    cascades: bool = False
+    """Whether what goes with an object may go, within the limit of the proposal."""
 
     @property
     def calls(self) -> Mapping[str | None, OperationCall]:
@@ -402,11 +413,18 @@ class Act:
 
     @property
     def irrevocable(self) -> tuple[OperationCall, ...]:
-        """Every call that nothing here takes back as a whole, a release included."""
+        """Every call that nothing here takes back as a whole and for good, a release included; a backup runs out."""
         undos, left = self.undos, self.left_by_undo
         return tuple(
-            call for name, call in self.calls.items() if not call.reversible or name not in undos or name in left
+            call
+            for name, call in self.calls.items()
+            if not call.reversible or name not in undos or name in left or undos[name].from_backup
         )
+
+    @property
+    def final(self) -> tuple[OperationCall, ...]:
+        """Every call on an object that `undo` can't take back: what more people are asked for."""
+        return tuple(call for name, call in self.calls.items() if name != RELEASE and call.own and not call.reversible)
 
 
 Event = Literal["waiting", "refused", "done", "stopped"]

@@ -271,13 +271,15 @@ class Builder:
         proposal = self._at.name(tokens(node, "NAME")[0])
         block = f"act `{proposal.text}`"
         operations = subtrees(node, "operation")
-        undo = rate = concurrency = canary = stop = None
+        undo = backup = cascades = rate = concurrency = canary = stop = None
         windows: tuple[tree.WindowDecl, ...] = ()
         steps: tuple[tree.StepDecl, ...] = ()
         for body in subtrees(node, "act_block", "steps"):
             steps = tuple(self._step(child) for child in subtrees(body, "step", "stray_step"))
             windows = tuple(self._holding.window(child) for child in subtrees(body, "window"))
             undo = self._once(body, block, "undo")
+            backup = self._once(body, block, "backup")
+            cascades = self._once(body, block, "cascades")
             rate = self._once(body, block, "rate")
             concurrency = self._once(body, block, "concurrency")
             canary = self._once(body, block, "canary")
@@ -293,6 +295,8 @@ class Builder:
             windows=windows,
             canary=self._holding.canary(canary) if canary is not None else None,
             steps=steps,
+            backup=self._holding.backup(backup) if backup is not None else None,
+            cascades=tree.CascadesDecl(self._at.span(cascades)) if cascades is not None else None,
         )
 
     def _step(self, node: Node) -> tree.StepDecl:

@@ -121,6 +121,11 @@ class HoldingBuilder:
             self._at.span(node),
         )
 
+    def backup(self, node: Node) -> tree.BackupDecl:
+        """Build `backup kept for D`."""
+        kept = self._integer(token_at(node, -1), "backup kept for", "duration", EXAMPLES["backup"])
+        return tree.BackupDecl(kept, self._at.span(node))
+
     def window(self, node: Node) -> tree.WindowDecl:
         """Build `window "…" [timezone "…"]`."""
         text, *zone = tokens(node, "STRING")

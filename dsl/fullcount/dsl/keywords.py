@@ -27,7 +27,7 @@ CLAUSES: Final[dict[str, tuple[str, ...]]] = {
     ),
     "inventory": ("key", "incarnation", "fields", "scope", "deadline", "expect"),
     "propose": ("bounded", "where", "except", "undecided", "expect", "keep", "pick", "limit", "show"),
-    "act": ("undo", "rate", "concurrency", "canary", "stop", "window"),
+    "act": ("undo", "backup", "cascades", "rate", "concurrency", "canary", "stop", "window"),
     "steps": ("rate", "concurrency", "canary", "stop", "window"),
     "test": ("now", "given", "before", "expect"),
 }
@@ -79,6 +79,8 @@ EXAMPLES: Final[dict[str, str]] = {
     "limit": "limit 50, 5%",
     "show": "show a.owner, a.last_login",
     "undo": "undo directory.update(id: a.id, locked: false)",
+    "backup": "backup kept for 30d",
+    "cascades": "cascades within limit",
     "rate": "rate 10 per second",
     "concurrency": "concurrency 4",
     "canary": "canary 5 then wait 15m",

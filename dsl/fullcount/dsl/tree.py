@@ -514,6 +514,21 @@ class CanaryDecl:
 
 
 @dataclass(frozen=True, slots=True)
+class BackupDecl:
+    """`backup kept for 30d`: each object is stored before it is acted on. `kept` in microseconds."""
+
+    kept: int
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class CascadesDecl:
+    """`cascades within limit`: what goes with an object may go, and counts against the limit."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class WindowDecl:
     """`window "Mon-Thu 09:00-16:00" timezone "Europe/Berlin"`. The text is as written."""
 
@@ -543,7 +558,7 @@ class StepDecl:
 
 @dataclass(frozen=True, slots=True)
 class ActDecl:
-    """`act disable with directory.update(…) { undo … rate … concurrency … canary … stop … window … }`.
+    """`act disable with directory.update(…) { undo … backup … rate … concurrency … canary … stop … window … }`.
 
     A graduated act, `act retire with steps { … }`, has `steps` and no `operation`; with both the compiler refuses it.
     """
@@ -558,6 +573,8 @@ class ActDecl:
     windows: tuple[WindowDecl, ...] = ()
     canary: CanaryDecl | None = None
     steps: tuple[StepDecl, ...] = ()
+    backup: BackupDecl | None = None
+    cascades: CascadesDecl | None = None
 
 
 @dataclass(frozen=True, slots=True)

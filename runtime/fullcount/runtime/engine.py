@@ -35,6 +35,7 @@ from fullcount.runtime.approve import approvals
 from fullcount.runtime.approve.approvals import ApprovalStatus
 from fullcount.runtime.approve.identity import Person
 from fullcount.runtime.approve.signing import Signed
+from fullcount.runtime.backups.files import BackupFailed, BackupFiles
 from fullcount.runtime.collect.budget import Budget
 from fullcount.runtime.collect.budget import Progress as ReadProgress
 from fullcount.runtime.collect.snapshots import SnapshotStore
@@ -55,6 +56,7 @@ from fullcount.runtime.plan.prevented import prevented
 from fullcount.runtime.planning import Planning, PlanRequest, approval_of, sources_of, used_fields
 from fullcount.runtime.readers import Readers, open_actor
 from fullcount.runtime.store.errors import StoreError
+from fullcount.runtime.store.held_backups import remove_expired
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import NoticeRow, PlanState, StoredPlan
 from fullcount.runtime.telling import of_plan
@@ -141,6 +143,7 @@ class Engine:
         self.workspace = workspace
         self.store = store
         self.snapshots = snapshots
+        self.backups = BackupFiles(workspace.backup_dir)
         self._clock = clock
         self._budget = budget or Budget()
 
@@ -211,6 +214,7 @@ class Engine:
         if declared is None:
             raise NothingToApproveError(proposal.name)
         self._record_holds()
+        self.remove_expired_backups()
         if len(plan.document.rows) == 0:
             return ApplyEnd(exit=Exit.DONE, plan=plan, report=nothing_to_do(plan))
         async with Readers(self.workspace) as readers:
@@ -254,16 +258,26 @@ class Engine:
         *,
         stop: StopSignal | None = None,
         progress: Callable[[ActProgress], None] | None = None,
+        only: frozenset[tuple[Any, ...]] | None = None,
     ) -> ApplyEnd:
-        """Take back what a plan did, object by object, where nobody has changed it since."""
+        """Take back what a plan did, object by object, where nobody has changed it since. `only`: of these objects."""
         plan = self.store.load_plan(plan_id)
         workflow = workflow_from_document(plan.document.program)
         proposal = proposal_of(workflow, plan.document.proposal)
         self._record_holds()
+        self.remove_expired_backups()
         async with Readers(self.workspace) as readers:
             context = self._context(plan, workflow, proposal, person, readers, stop, progress, None)
-            report = await undo_plan(context)
+            report = await undo_plan(replace(context, only=only))
         return ApplyEnd(report.exit, plan, report, told=await self.tell(report.run_id))
+
+    def remove_expired_backups(self) -> int:
+        """Remove the backups of objects whose time is over, and return how many. Raises `BackupFailed`."""
+        try:
+            return remove_expired(self.store, self.backups)
+        except OSError as error:
+            msg = f"backups whose time is over can't be removed from `{self.backups.root}`: {error.strerror}"
+            raise BackupFailed(msg) from None
 
     def approval_status(self, plan: StoredPlan) -> ApprovalStatus | None:
         """Return how far the approval of a plan has come; None when its workflow declares no act."""
@@ -358,6 +372,7 @@ class Engine:
             open_actor=lambda source: open_actor(self.workspace, source),
             resources={(s, name): r for s in catalog.sources() for name, r in catalog.resources(s).items()},
             snapshots=self.snapshots,
+            backups=self.backups,
             exemptions=self.workspace.exemptions,
             exemption_tables={
                 name: partial(lists.read, name)
@@ -370,6 +385,7 @@ class Engine:
             ),
             freezes=self.workspace.freezes,
             automatic_approval=self.workspace.automatic_approval,
+            irreversible_approvals=self.workspace.irreversible_approvals,
             signing=self.workspace.signing,
             versions={"engine": __version__, **versions},
             clock=self._clock,
@@ -452,7 +468,13 @@ def standing(plan: StoredPlan) -> PlanDocument | Refusal:
         return Refusal(stage="propose", ground=Ground.STALE, findings=(found,))
     if plan.state is PlanState.OVER_CAP:
         caps = plan.document.caps
-        message = f"the plan lists {plan.document.sums.candidates:,} objects, and its limit allows {caps.effective:,}"
+        along = "" if plan.document.along == 0 else f", {plan.document.along:,} more go along,"
+        said = f"the plan lists {plan.document.sums.candidates:,} objects{along}"
+        message = (
+            f"{said} and its limit allows {caps.effective:,}"
+            if along
+            else f"{said}, and its limit allows {caps.effective:,}"
+        )
         found = Finding(code="FC711", message=message, ways_on=("narrow the rule, or raise `limit` and plan again",))
         return Refusal(stage="propose", ground=Ground.POLICY, findings=(found,))
     return plan.document

@@ -23,6 +23,7 @@ from fullcount.runtime import __version__
 from fullcount.runtime.accepting import Accepting
 from fullcount.runtime.approve import approvals
 from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.closures import closures
 from fullcount.runtime.collect.across import collect_across
 from fullcount.runtime.collect.budget import Budget, Progress
 from fullcount.runtime.collect.loop import collect
@@ -39,6 +40,7 @@ from fullcount.runtime.evidence.series import collapsed, question_of, stated_in
 from fullcount.runtime.evidence.warned import Recurrence, WarningSeen
 from fullcount.runtime.exemption_lists import ExemptionLists
 from fullcount.runtime.plan.build import PlanInputs, build_plan
+from fullcount.runtime.plan.closure import with_closures
 from fullcount.runtime.plan.document import Measurement, PlanDocument
 from fullcount.runtime.plan.errors import UnborneError
 from fullcount.runtime.plan.graduated import Clock, Clocks
@@ -237,8 +239,11 @@ class Planning:
             document = build_plan(inputs)
         except UnborneError as unborne:
             return Refusal(stage=stage.node, ground=Ground.EVIDENCE, findings=unborne.findings)
-        self.stored = self.store.save_plan(document)
-        return document
+        complete = await self._with_closures(stage, document, act, previous)
+        if isinstance(complete, Refusal):
+            return complete
+        self.stored = self.store.save_plan(complete)
+        return complete
 
     async def approve(self, stage: Stage, _evidence: Evidence) -> Produced:
         """Say how far the approval has come: a re-made identical plan keeps what it had; a rule may approve it."""
@@ -270,6 +275,23 @@ class Planning:
         if len(findings) > 0:
             return Refusal(stage=stage.node, ground=Ground.POLICY, findings=tuple(findings))
         return tuple(known)
+
+    async def _with_closures(
+        self, stage: Stage, document: PlanDocument, act: program.Act | None, previous: PlanDocument | None
+    ) -> PlanDocument | Refusal:
+        """Return the plan with what goes with its objects, or why that can't be told."""
+        if act is None or not any(call.deletes for call in act.calls.values()):
+            return document
+        catalog = self.workspace.catalog()
+        resources = {source: catalog.resources(source) for source in act.sources}
+        inventory = self.request.workflow.inventories[self.request.proposal.inventory]
+        try:
+            found = await closures(document, act, inventory, resources, self.readers)
+        except SourceError as error:
+            return unanswered(stage, error)
+        if isinstance(found, Finding):
+            return Refusal(stage=stage.node, ground=Ground.EVIDENCE, findings=(found,))
+        return with_closures(document, found, cascades=act.cascades, previous=previous)
 
     def _accepted_notes(self, evidence: Evidence) -> tuple[str, ...]:
         """Return what a reviewer has to know of the warnings that the workspace accepts."""

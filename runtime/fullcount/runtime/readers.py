@@ -11,7 +11,9 @@ from typing import Self
 from fullcount.compiler.catalog import Resource
 from fullcount.compiler.values import Value
 from fullcount.runtime.connectors.base import (
+    ClosureFound,
     Collateral,
+    ForeseesClosure,
     ForeseesCollateral,
     Matches,
     Question,
@@ -69,6 +71,15 @@ class OnDemandReader:
         reader = await self._opened()
         return await reader.collateral(resource, operation) if isinstance(reader, ForeseesCollateral) else Collateral()
 
+    async def closures(
+        self, resource: Resource, operation: str, keys: Sequence[tuple[Value, ...]]
+    ) -> Sequence[ClosureFound]:
+        """See `ForeseesClosure.closures`; unknown for a source that can't look it up."""
+        reader = await self._opened()
+        if isinstance(reader, ForeseesClosure):
+            return await reader.closures(resource, operation, keys)
+        return [ClosureFound(unknown="its source can't look up what goes with an object") for _ in keys]
+
     async def close(self) -> None:
         """See `SourceReader.close`."""
         if self._reader is not None:
@@ -105,6 +116,12 @@ class Readers:
     async def collateral(self, source: str, resource: Resource, operation: str) -> Collateral:
         """Return what a write sets off at the source besides its one object. Raises `SourceError`."""
         return await self._reader(source).collateral(resource, operation)
+
+    async def closures(
+        self, source: str, resource: Resource, operation: str, keys: Sequence[tuple[Value, ...]]
+    ) -> Sequence[ClosureFound]:
+        """Return what goes with each of these objects. Raises `SourceError`."""
+        return await self._reader(source).closures(resource, operation, keys)
 
     async def identities(self, sources: Iterable[str]) -> dict[str, dict[str, str]]:
         """Return who reads and where, by source. Raises `SourceError`."""

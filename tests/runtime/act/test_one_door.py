@@ -18,7 +18,9 @@ ROOT = Path(next(iter(fullcount.runtime.__path__)))
 KIT = "testing/"
 """It tries connectors on systems made for the purpose, and another test holds that no command knows it."""
 
-PROTOCOL = {"identity", "perform", "took_effect", "close", "open", "scan", "read", "lookup", "count", "collateral"}
+PROTOCOL = {
+    "identity", "perform", "took_effect", "back_up", "close", "open", "scan", "read", "lookup", "count", "collateral",
+}  # fmt: skip
 """What an actor is asked for. Whatever else one of them offers is a way to write."""
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef

@@ -186,7 +186,7 @@ NAMES = (
     Bad("plan id that is none", ("apply", "../../etc/passwd"), USAGE, "FC713", ("fullcount runs",)),
     Bad("plan id that is empty", ("apply", ""), USAGE, "FC713", ("fullcount runs",)),
     Bad("ambiguous plan", ("apply", "0"), USAGE, "FC714", ("write more",)),
-    Bad("undo of an unknown plan", ("undo", "01ZZZ"), USAGE, "FC713", ("fullcount runs",)),
+    Bad("undo of an unknown plan", ("undo", "01ZZZ"), USAGE, "FC798", ("fullcount runs",)),
     Bad("approval without a terminal or a digest", ("approve", "PLAN"), USAGE, "FC696", ("--digest",)),
     Bad(
         "approval of another digest", ("approve", "PLAN", "--digest", "0000-0000"), POLICY, "FC704", ("fullcount show",)

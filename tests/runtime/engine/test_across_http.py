@@ -34,7 +34,7 @@ key = ["region", "id"]
 fields = {{ region = "text", id = "text", n = "int", owner = {{ type = "text?", at = "$detail/body/owner" }} }}
 detail = {{ path = "/{{region}}/cursor/{{id}}", calls = 100 }}
 not_found_is_gone = true
-operations.delete = {{ method = "DELETE", path = "/{{region}}/cursor/{{id}}", effect = "delete" }}
+operations.delete = {{ method = "DELETE", path = "/{{region}}/cursor/{{id}}", effect = "delete", closure = "none" }}
 
 [roles]
 ops = ["uid:{uid}"]

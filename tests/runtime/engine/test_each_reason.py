@@ -54,6 +54,7 @@ fields = {{ id = "text", owner = "text?" }}
 method = "DELETE"
 path = "/accounts/{{id}}"
 effect = "delete"
+closure = "none"
 
 [sources.web.resources.people]
 list = "/people"

@@ -182,6 +182,19 @@ def test_comparison_with_a_plan_of_another_rule_says_so(bench):
     assert bench.plan()["plan"]["since"]["differs"] == ["the rule was another"]
 
 
+@pytest.mark.requirement("R25")
+def test_comparison_with_a_plan_of_other_exceptions_limit_or_scope_says_so(bench):
+    """Whatever decides which objects are taken is compared, not the rule alone."""
+    bench.plan()
+    file = bench.root / bench.rule(limit="4, 50%", scope='id != "a99"')
+    file.write_text(file.read_text().replace("except in exemptions", ""))
+    assert bench.plan()["plan"]["since"]["differs"] == [
+        "the exceptions were others",
+        "the limit was another",
+        "the scope of `accounts` was another",
+    ]
+
+
 @pytest.mark.requirement("R24")
 @pytest.mark.parametrize(
     ("given", "said"),

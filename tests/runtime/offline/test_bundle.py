@@ -349,6 +349,7 @@ TAMPERINGS = {
     "a canary that never waited": dropped("canary_waits"),
     "a canary of other objects": put("canary_waits", "keys", value=[["z"]]),
     "acts while halted": dropped("resumed"),
+    "acts while paused": dropped("pause_lifted"),
     "a strike from a plan that never was": put("struck", "of", value="0" * 26),
     "a strike twice": doubled("struck"),
     "an unknown kind": lambda entries: entries[3].update(kind="gift"),

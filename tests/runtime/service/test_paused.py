@@ -6,10 +6,13 @@ import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from structlog.testing import capture_logs
 from tests.support.workspaces import ACT, ORPHANS
 
 from fullcount.runtime.approve.identity import current_person
+from fullcount.runtime.engine import Engine
 from fullcount.runtime.service.nightly import NightlyService, Scheduled
+from fullcount.runtime.service.scheduled import ScheduledWorkflows
 from fullcount.runtime.workflow_files import compile_file
 from fullcount.runtime.workspace import Workspace
 
@@ -26,6 +29,12 @@ class Clock:
 
     def __call__(self) -> datetime:
         return self.now
+
+
+def service_of(engine: Engine) -> NightlyService:
+    """Return a service over the workspace's folder."""
+    load = ScheduledWorkflows(engine.workspace, engine.workspace.root / "workflows")
+    return NightlyService(engine, current_person(), load)
 
 
 async def look(service: NightlyService) -> None:
@@ -51,7 +60,7 @@ async def test_before_its_time_nothing_is_gone_on_with(paused):
     """It is woken then, and not now."""
     bench, _, engine, _ = paused
     runs = len(engine.store.runs(50))
-    await look(NightlyService(engine, current_person(), lambda: ()))
+    await look(service_of(engine))
     assert len(bench.locked()) == 1
     assert len(engine.store.runs(50)) == runs
 
@@ -60,7 +69,7 @@ async def test_when_its_time_has_come_the_rest_is_done(paused):
     """Also without any workflow that has a schedule; looking again does nothing."""
     bench, _, engine, clock = paused
     clock.now += timedelta(minutes=16)
-    service = NightlyService(engine, current_person(), lambda: ())
+    service = service_of(engine)
     await look(service)
     assert bench.locked() == set(ORPHANS)
     runs = len(engine.store.runs(50))
@@ -73,7 +82,7 @@ async def test_what_could_not_be_gone_on_with_is_not_tried_again_and_again(pause
     bench, _, engine, clock = paused
     bench.sql("directory", "UPDATE accounts SET locked = 0, row_version = row_version + 1")
     clock.now += timedelta(minutes=16)
-    service = NightlyService(engine, current_person(), lambda: ())
+    service = service_of(engine)
     for _ in range(3):
         await look(service)
     assert [run.state for run in engine.store.runs(2)] == ["stopped", "paused"]
@@ -85,7 +94,7 @@ async def test_a_workflow_that_is_at_work_is_waited_for(paused):
     bench, _, engine, clock = paused
     clock.now += timedelta(minutes=16)
     fence = engine.store.claim("workflow:disable_orphans", "another", timedelta(hours=1))
-    service = NightlyService(engine, current_person(), lambda: ())
+    service = service_of(engine)
     await look(service)
     assert len(bench.locked()) == 1
     engine.store.release(fence)
@@ -98,8 +107,28 @@ async def test_a_superseded_plan_is_not_gone_on_with(paused):
     bench, _, engine, clock = paused
     await asyncio.to_thread(bench.plan)
     clock.now += timedelta(minutes=16)
-    await look(NightlyService(engine, current_person(), lambda: ()))
+    await look(service_of(engine))
     assert len(bench.locked()) == 1
+
+
+async def test_what_was_taken_out_of_the_folder_is_not_gone_on_with_until_it_is_back(paused):
+    """The whole file, or the proposal; it is said once, and an apply by hand is still anybody's own decision."""
+    bench, _, engine, clock = paused
+    clock.now += timedelta(minutes=16)
+    path = bench.root / "workflows" / "disable_orphans.fcw"
+    text = path.read_text("utf-8")
+    service = service_of(engine)
+    with capture_logs() as log:
+        for other in (None, text.replace("disable from", "lock from").replace("approve disable", "approve lock")):
+            path.unlink(missing_ok=True)
+            if other is not None:
+                path.write_text(other.replace("act disable", "act lock"), "utf-8")
+            await look(service)
+            assert len(bench.locked()) == 1
+    assert len([each for each in log if each["event"].startswith("not gone on with")]) == 1
+    path.write_text(text, "utf-8")
+    await look(service)
+    assert bench.locked() == set(ORPHANS)
 
 
 async def test_a_slot_does_not_plan_anew_while_a_plan_only_waits_for_its_time(paused):

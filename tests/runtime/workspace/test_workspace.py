@@ -377,7 +377,7 @@ class TestAGoodFile:
         """A resource has the operations that were named; what may hide rows says so."""
         catalog = Workspace.load(write()).catalog()
         accounts, shown = (catalog.resources("directory")[name] for name in ("accounts", "shown"))
-        assert set(accounts.operations) == {"update", "delete"}
+        assert set(accounts.operations) == {"update", "delete", "restore"}
         update, delete = accounts.operations["update"], accounts.operations["delete"]
         assert set(update.parameters) == {"id", "locked"}
         assert (update.effect, update.reversible, update.undoes) == (Effect.UPDATE, True, {"update"})

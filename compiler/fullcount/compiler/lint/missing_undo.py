@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from fullcount.compiler import program
+from fullcount.compiler.catalog import Operation
 from fullcount.compiler.lint.one_approver import alone
 from fullcount.compiler.lint.subject import Subject, finding
 from fullcount.dsl.diagnostics import Diagnostic
+
+
+def _takes_back(other: Operation, call: program.OperationCall) -> bool:
+    """Whether an `undo` could call it; what restores from a backup is called by none."""
+    return call.operation in other.undoes and not other.restores
 
 
 def check(subject: Subject) -> Iterator[Diagnostic]:
@@ -24,7 +31,7 @@ def check(subject: Subject) -> Iterator[Diagnostic]:
             step = next((each for each in decl.steps if each.label.text == label), None)
             place = decl.operation if step is None else step.operation
             operations = subject.names.catalog.resources(call.source)[call.resource].operations
-            undoing = sorted(each.name for each in operations.values() if call.operation in each.undoes)
+            undoing = sorted(each.name for each in operations.values() if _takes_back(each, call))
             if place is None or len(undoing) == 0:
                 continue
             yield finding(

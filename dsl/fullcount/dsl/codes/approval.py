@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from fullcount.dsl.codes.examples import TIDY, tidy, with_people
-from fullcount.dsl.codes.model import Code
+from fullcount.dsl.codes.model import Code, Form
+from fullcount.dsl.codes.terminal import edited, session
 from fullcount.dsl.diagnostics import Severity
 
 _APPROVE = '  approve disable { 2 of role "iam-admin" not by author, expires after 3d }\n'
@@ -14,6 +15,16 @@ _ACT = """\
 """
 _DELETE = "  act disable with directory.delete(id: a.id)\n"
 _AUTOMATIC = '  approve disable {{ automatically when {}, otherwise 1 of role "ops", expires after 3d }}\n'
+
+_FINAL = edited(
+    "accounts.fcw",
+    ("    undo directory.update(id: a.id, locked: false)\n", ""),
+    ("update(id: a.id, locked: true)", "delete(id: a.id)"),
+    ('1 of role "iam', '2 of role "iam'),
+)
+_DELETABLE = ('writable = ["locked"]', 'writable = ["locked"]\ndeletable = true')
+_PEOPLE = ('["uid:1000"]', '["uid:1000", "uid:1001", "uid:1002"]')
+_THREE = edited("fullcount.toml", ("[roles]", "[policy]\nirreversible_approvals = 3\n\n[roles]"), _PEOPLE, _DELETABLE)
 
 
 def _automatic(conditions: str, *changes: tuple[str, str]) -> str:
@@ -154,5 +165,22 @@ CODES: tuple[Code, ...] = (
         ),
         wrong=_automatic("reversible"),
         right=_automatic("count <= 5 and percent <= 1% and reversible"),
+    ),
+    Code(
+        id="FC415",
+        title="too few people for what can't be taken back",
+        explanation=(
+            "The workspace says how many people must approve an act that nothing takes back "
+            "(`[policy] irreversible_approvals` in `fullcount.toml`), and the workflow asks fewer. A mistake would be "
+            "final, so that more people have to look before.\n\n"
+            "Ask for as many people, or make it possible to take the act back: by an `undo`, or by a `backup` where "
+            "the operation has one. The number is read again at each act: approvals that no longer suffice do not "
+            "license the rest of a plan (FC779)."
+        ),
+        form=Form.COMMAND,
+        wrong=session("fullcount check accounts.fcw"),
+        right=session("fullcount check accounts.fcw"),
+        files=(*_FINAL, *edited("fullcount.toml", _PEOPLE, _DELETABLE)),
+        wrong_files=(*_FINAL, *_THREE),
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fullcount.dsl.codes.model import Code
+from fullcount.dsl.diagnostics import Severity
 
 _RIGHT = """\
 workflow tidy_volumes {
@@ -47,6 +48,27 @@ _FROM_INVENTORY = _changed(
     (_ACROSS, " across region in regions.name"),
     ("  verify volumes", "  verify regions { complete, fresh within 24h }\n  verify volumes"),
 )
+
+_BY_HAND = """\
+workflow unused_regions {
+  inventory regions from fleet.regions {
+    key name
+    fields { name: text, opted_in: bool }
+  }
+  inventory volumes from fleet.volumes across region in ["eu-west-1", "us-east-1"] {
+    key (region, id)
+    fields { region: text, id: text }
+  }
+
+  verify regions { complete, fresh within 24h }
+  verify volumes { complete, fresh within 1h }
+
+  propose unused from regions as r {
+    where r.opted_in and no volumes as v where (v.region == r.name)
+    limit 2, 10%
+  }
+}
+"""
 
 CODES: tuple[Code, ...] = (
     Code(
@@ -111,5 +133,20 @@ CODES: tuple[Code, ...] = (
             ("fleet.delete(region: v.region, id: v.id)", "fleet.delete(id: v.id)"),
         ),
         right=_RIGHT,
+    ),
+    Code(
+        id="FC335",
+        title="an absence that is looked for in parts listed by hand",
+        explanation=(
+            "The objects belong to no part, or to parts that an inventory names, and whether something uses them is "
+            "looked for in a list of parts that was written by hand. A region, account or tenant that is not on the "
+            "list, because it was forgotten or is newer than the list, is not looked into, and what is used there "
+            "alone is taken for unused.\n\n"
+            "Name the parts by an inventory of them: `across region in regions.name`. Then a part that comes later is "
+            "read as well, and one that does not answer refuses the whole."
+        ),
+        severity=Severity.WARNING,
+        wrong=_BY_HAND,
+        right=_BY_HAND.replace(_ACROSS, " across region in regions.name"),
     ),
 )

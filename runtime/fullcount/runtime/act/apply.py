@@ -16,6 +16,7 @@ from fullcount.compiler.lower import facts
 from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.program import Act, Inventory, Proposal
 from fullcount.runtime.act.actors import Actors, NotOpenError, opened, sources_of_rows
+from fullcount.runtime.act.backing_up import BackingUp
 from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.canary import CanaryWatch
 from fullcount.runtime.act.context import ApplyContext, ApplyReport, RowOutcome
@@ -34,6 +35,7 @@ from fullcount.runtime.act.group import Due, GroupRunner, Item, Left
 from fullcount.runtime.act.guard import CANARY_FULL, Purpose, guard
 from fullcount.runtime.act.letting_go import LettingGo, lets_go
 from fullcount.runtime.act.moved import moved, shown_fields
+from fullcount.runtime.act.order import first_of, still_there, waves
 from fullcount.runtime.act.pacing import GROUP_LIMIT, Pacer
 from fullcount.runtime.act.recheck import Recheck, Rechecker, Standing, Stored, Surroundings, fields_to_read
 from fullcount.runtime.act.resolve import resolve
@@ -145,6 +147,7 @@ class _Applying:
     _calls: CallsOf = field(init=False)
     _recheck: Rechecker = field(init=False)
     _letting_go: LettingGo = field(init=False)
+    _went: Sequence[LedgerEntry] | None = None
 
     async def run(self) -> None:
         context, plan_id = self.context, self.context.plan.document.plan_id
@@ -197,7 +200,7 @@ class _Applying:
     async def _resolve(self, items: Mapping[tuple[Any, ...], Item]) -> tuple[Item, ...]:
         plan_id = self.context.plan.document.plan_id
         resolved = await resolve(
-            self.context.store.open_intents(plan_id), items, self._calls, self.actors, self.context.store.now()
+            self.context.store.open_intents(plan_id), items, self._calls, self.actors, self.context
         )
         for at in range(0, len(resolved.outcomes), GROUP_LIMIT):
             part = resolved.outcomes[at : at + GROUP_LIMIT]
@@ -228,21 +231,32 @@ class _Applying:
             stop_rule=rule,
             concurrency=self.act.concurrency,
             acts=sum(1 for e in ledger if e.intent_at is not None and e.object_key not in resuming),
+            backing_up=self._backing_up(),
         )
         pacer = Pacer(self.act.rate, context.monotonic, context.sleep, lambda: context.stop.reason is not None)
         counts = counted(row_outcomes(rows, [e for e in ledger if e.object_key not in resuming], {}))
-        stopped = await act_in_groups(context, runner, todo, pacer, Teller(context, len(rows), counts))
+        tell = Teller(context, len(rows), counts)
+        stopped: Finding | None = None
+        for wave in waves(todo):
+            self._went = None  # what went in the waves before is looked up once, where something rests on it
+            stopped = await act_in_groups(context, runner, wave, pacer, tell)
+            if stopped is not None:
+                break
         self.ended.undecided = runner.undecided
         return stopped
+
+    def _backing_up(self) -> BackingUp | None:
+        kept = self.act.backup
+        return None if kept is None else BackingUp(self.context.backups, kept.kept, self._calls, self.actors)
 
     def _stopped(self, finding: Finding) -> None:
         self.ended.by(finding, resumes_at=self.watch.resumes_at(finding))
 
     async def _judge(self, item: Item) -> Due | Left:
         at = self.context.monotonic()
-        moved = self._moved_on(item)
-        if moved is not None:
-            return moved
+        in_the_way = self._moved_on(item) or self._not_before(item)
+        if in_the_way is not None:
+            return in_the_way
         if lets_go(item.row):
             found = await self._letting_go(item.row, item.planned)
         else:
@@ -256,7 +270,7 @@ class _Applying:
         if isinstance(arguments, Finding):
             return Left(OutcomeEntry(item.row.key, Outcome.REFUSED, arguments.code, arguments.message))
         expected = {name: found.cells[name] for name in self._recheck.fields}
-        return Due(item, arguments, expected, at, found.cells)
+        return Due(item, arguments, expected, at, found.cells, closure=self._closure(item))
 
     def _moved_on(self, item: Item) -> Left | None:
         """Whether the object of a graduated act stands elsewhere than the plan says, or its clock has not run out."""
@@ -264,6 +278,20 @@ class _Applying:
             return None  # what was meant before was held against its clock then
         why = self.context.store.step_in_the_way(self.context.plan.document.plan_id, item.row.key)
         return None if why is None else Left(OutcomeEntry(item.row.key, Outcome.CHANGED, STEP_MOVED_ON, why))
+
+    def _not_before(self, item: Item) -> Left | None:
+        """Whether an object that has to go before this one did not go."""
+        if len(first_of(item.row)) == 0:
+            return None
+        if self._went is None:
+            self._went = self.context.store.ledger(self.context.plan.document.plan_id)
+        return still_there(item.row, self._went)
+
+    def _closure(self, item: Item) -> Mapping[str, int] | None:
+        """Return what may go with an object; None: the workflow lets nothing go."""
+        if not self.act.cascades or not self._calls.of(item.row).deletes:
+            return None
+        return {} if item.row.closure is None else item.row.closure.counts
 
     def _another_version(self, item: Item, found: Recheck) -> Left | None:
         """Whether an object whose clock is bound to its version was changed since the plan."""

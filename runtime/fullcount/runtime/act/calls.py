@@ -11,6 +11,7 @@ and sets no field of the object; the ledger keeps how the object was all the sam
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from fullcount.compiler.catalog import Effect, Operation, Resource
@@ -21,7 +22,7 @@ from fullcount.compiler.types import Type
 from fullcount.compiler.values import Cell, FieldState, Row, Value, present
 from fullcount.runtime.act.live import LiveWorld
 from fullcount.runtime.act.recheck import Planned
-from fullcount.runtime.connectors.base import ActCall
+from fullcount.runtime.connectors.base import ActCall, StoredBackup
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.plan.cells import cell_from_doc, from_json, to_json
 from fullcount.runtime.plan.document import PlanRow
@@ -52,6 +53,12 @@ class CallsOf:
 def step_of(row: PlanRow) -> str | None:
     """Return the name of the step that a row lists; None where the act has one operation."""
     return None if row.step is None else row.step.label
+
+
+def backup_of(parameters: Mapping[str, Any] | None) -> StoredBackup | None:
+    """Return the backup that a recorded call names, without its content; None if it names none."""
+    kept = None if parameters is None else parameters.get("backup")
+    return None if kept is None else StoredBackup(kept["sha256"], kept["kept"], None)
 
 
 class Calls:
@@ -107,6 +114,8 @@ class Calls:
     def parameters(self, call: ActCall, seen: Row) -> dict[str, Any]:
         """Return what the ledger keeps of a call, as JSON: enough to make the very same call again.
 
+        Of a backup that is its digest, and for how long it is kept (microseconds).
+
         `seen`: the object as it was right before, whether the call is conditional on it or not.
 
         A cell that was seen is a list of its one value, or the name of its state: kept short, there is one for each
@@ -117,14 +126,20 @@ class Calls:
             name: cell.state.value if cell.value is None else [to_json(cell.value, self._field_type(name))]
             for name, cell in seen.items()
         }
-        return {"arguments": arguments, "expected": expected}
+        kept: dict[str, Any] = {"arguments": arguments, "expected": expected}
+        if call.backup is not None:
+            kept["backup"] = {"sha256": call.backup.sha256, "kept": call.backup.kept}
+        if call.closure is not None:
+            kept["closure"] = dict(call.closure)
+        return kept
 
     def recorded(self, planned: Planned, parameters: Mapping[str, Any], idempotency_key: str) -> ActCall:
-        """Return the call that `parameters` was made from. Raises `NotOfTypeError`."""
+        """Return the call that `parameters` was made from, but for the content of a backup. Raises `NotOfTypeError`."""
         arguments = {
             name: from_json(value, self._parameter_type(name)) for name, value in parameters["arguments"].items()
         }
-        return self.call(planned, arguments, self.expected(parameters), idempotency_key)
+        call = self.call(planned, arguments, self.expected(parameters), idempotency_key)
+        return replace(call, backup=backup_of(parameters), closure=parameters.get("closure"))
 
     def expected(self, parameters: Mapping[str, Any]) -> dict[str, Cell]:
         """Return the cells that a recorded call was conditional on: the object as it was right before the act."""

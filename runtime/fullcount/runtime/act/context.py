@@ -19,6 +19,7 @@ from fullcount.compiler.program import Protection, Workflow
 from fullcount.runtime.act.moved import Moved
 from fullcount.runtime.approve.identity import Person
 from fullcount.runtime.approve.signing import UNSIGNED, Signing
+from fullcount.runtime.backups.files import BackupFiles
 from fullcount.runtime.connectors.base import Outcome, SourceActor, SourceReader
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.exit_codes import Exit
@@ -74,6 +75,10 @@ def _nothing_automatic() -> int:
     return 0
 
 
+def _nobody_more() -> int:
+    return 1
+
+
 def _nothing_signed() -> Signing:
     return UNSIGNED
 
@@ -86,8 +91,10 @@ class ApplyContext:
     now: `engine`, and each source's connector by source name. `exemptions` reads a list anew at each call, `roles` who
     is in which role, `protections` what the workspace protects of the plan's base inventory, `freezes` when nothing may
     be done; each raises when it can't. `exemption_tables` are the lists that stand in a source, read by a question.
-    `stop` asks the run to stop. `automatic_approval` reads how many objects a plan may have that its workflow's own
-    rule approved, `signing` what the workspace asks for of signatures.
+    `backups` is where objects are stored before they are acted on. `only`: the objects that an undo is about; None: all
+    that the plan did. `stop` asks the run to stop. `automatic_approval` reads how many objects a plan may have that its
+    workflow's own rule approved, `irreversible_approvals` how many people must have approved what can't be taken back,
+    `signing` what the workspace asks for of signatures.
     """
 
     store: Store
@@ -98,6 +105,7 @@ class ApplyContext:
     open_actor: Callable[[str], Awaitable[SourceActor]]
     resources: Mapping[tuple[str, str], Resource]
     snapshots: SnapshotFiles
+    backups: BackupFiles
     exemptions: Callable[[str], Sequence[Exemption]]
     roles: Callable[[], Mapping[str, Sequence[str]]]
     protections: Callable[[], tuple[Protection, ...]]
@@ -113,6 +121,8 @@ class ApplyContext:
     automatic_approval: Callable[[], int] = _nothing_automatic
     signing: Callable[[], Signing] = _nothing_signed
     exemption_tables: Mapping[str, Callable[[], Awaitable[Sequence[Exemption]]]] = field(default_factory=dict)
+    irreversible_approvals: Callable[[], int] = _nobody_more
+    only: frozenset[tuple[Any, ...]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

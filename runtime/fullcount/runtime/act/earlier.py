@@ -12,9 +12,11 @@ from datetime import timedelta
 from fullcount.compiler.catalog import Idempotency
 from fullcount.compiler.values import Value
 from fullcount.runtime.act.actors import Actors
+from fullcount.runtime.act.backing_up import with_content
 from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.recheck import Planned
 from fullcount.runtime.act.repeating import ARRIVES
+from fullcount.runtime.backups.files import BackupFiles
 from fullcount.runtime.connectors.base import Outcome, SourceError
 from fullcount.runtime.plan.document import PlanRow
 from fullcount.runtime.store.views import LedgerEntry, OutcomeEntry
@@ -23,12 +25,12 @@ FOUND_DONE = "found done by reading, after a run that did not learn of it"
 
 
 async def took_effect(
-    entry: LedgerEntry, row: PlanRow, planned: Planned, calls: CallsOf, actors: Actors
+    entry: LedgerEntry, row: PlanRow, planned: Planned, calls: CallsOf, actors: Actors, backups: BackupFiles
 ) -> bool | None:
     """Tell by reading whether the call of an intent took effect; None: it can't be told. Writes nothing."""
     if entry.parameters is None or entry.idempotency_key is None:
         return None
-    call = calls.of(row).recorded(planned, entry.parameters, entry.idempotency_key)
+    call = with_content(calls.of(row).recorded(planned, entry.parameters, entry.idempotency_key), backups)
     try:
         return await actors.of(row).took_effect(call)
     except SourceError:

@@ -20,6 +20,7 @@ from typing import Any
 from fullcount.compiler.values import Row, Value
 from fullcount.runtime.act.actors import Actors
 from fullcount.runtime.act.ahead import Ahead
+from fullcount.runtime.act.backing_up import BackingUp, without_backup
 from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.context import ApplyContext
 from fullcount.runtime.act.earlier import found_done, is_final, took_effect
@@ -30,7 +31,7 @@ from fullcount.runtime.act.recheck import Planned
 from fullcount.runtime.act.repeating import may_repeat, trouble_of, wait_before_again
 from fullcount.runtime.act.stop import AGAIN_AND_AGAIN, InARow, StopRule
 from fullcount.runtime.act.watch import Watch
-from fullcount.runtime.connectors.base import ActCall, ActResult, Outcome, SourceError
+from fullcount.runtime.connectors.base import ActCall, ActResult, Outcome, SourceError, StoredBackup
 from fullcount.runtime.evidence.codes import ActReason
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.plan.digest import CanonicalError, canonical_bytes
@@ -58,7 +59,8 @@ class Item:
 class Due:
     """An object that was judged to be acted on: with which arguments, on which precondition. `at`: monotonic.
 
-    `seen` is everything that was read of it, for the guard; `expected` the part that the act is conditional on.
+    `seen` is everything that was read of it, for the guard; `expected` the part that the act is conditional on;
+    `backup` what was stored of it; `closure` what may go along, see `ActCall`.
     """
 
     item: Item
@@ -66,6 +68,8 @@ class Due:
     expected: Row
     at: float
     seen: Row
+    backup: StoredBackup | None = None
+    closure: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +101,7 @@ class GroupRunner:
     stop_rule: StopRule
     concurrency: int
     acts: int
+    backing_up: BackingUp | None = None
     stopped_by: Finding | None = None
     undecided: dict[tuple[Any, ...], str] = field(default_factory=dict)
     in_a_row: InARow = field(default_factory=InARow)
@@ -121,6 +126,7 @@ class GroupRunner:
         judged = await _all(ahead.take(number))
         await self.watch.refresh()
         outcomes, due = await self._admitted([answer for answer in judged if not isinstance(answer, Exception)])
+        due = await self._backed_up(due, outcomes)
         entries = self._intents(due)
         results: list[OutcomeEntry | Exception | None] = []
         if entries is not None:
@@ -156,7 +162,7 @@ class GroupRunner:
         intent = item.intent
         if intent is None or intent.intent_at is None or entry.outcome in (Outcome.DONE, Outcome.UNKNOWN):
             return entry
-        effect = await took_effect(intent, item.row, item.planned, self.calls, self.actors)
+        effect = await took_effect(intent, item.row, item.planned, self.calls, self.actors, self.context.backups)
         if effect is True:
             return found_done(entry.object_key)
         since = self.context.store.now() - intent.intent_at
@@ -192,18 +198,28 @@ class GroupRunner:
     def _same_call(self, due: Due) -> Finding | None:
         """A call that was meant before is made again only if it is the very same (R30)."""
         intent = due.item.intent
-        if intent is None or self._parameters(due) == intent.parameters:
+        if intent is None or without_backup(self._parameters(due)) == without_backup(intent.parameters):
             return None
         return Finding(
             code=ActReason.IDEMPOTENCY_MISMATCH,
             message="the object was changed after an act on it was meant and before it was made",
         )
 
+    async def _backed_up(self, due: list[Due], outcomes: list[OutcomeEntry]) -> list[Due]:
+        """Store what is due, where the workflow says so; what can't be stored is left alone."""
+        if self.backing_up is None or len(due) == 0:
+            return due
+        stored, left, stops = await self.backing_up.take(due)
+        outcomes += left
+        self.stopped_by = stops or self.stopped_by
+        return stored
+
     def _parameters(self, due: Due) -> dict[str, Any]:
         return self.calls.of(due.item.row).parameters(self._call(due, ""), due.expected)
 
     def _call(self, due: Due, key: str) -> ActCall:
-        return self.calls.of(due.item.row).call(due.item.planned, due.arguments, due.expected, key)
+        call = self.calls.of(due.item.row).call(due.item.planned, due.arguments, due.expected, key)
+        return replace(call, backup=due.backup, closure=due.closure)
 
     def _intents(self, due: Sequence[Due]) -> tuple[LedgerEntry, ...] | None:
         """Commit the intents; None if the store does not allow it, which stops the run."""
@@ -253,6 +269,7 @@ class GroupRunner:
             again = await self.judge(due.item)
             if isinstance(again, Left):
                 return again.entry if again.recorded else None
+            again = replace(again, backup=due.backup)
             if self._parameters(again) != self._parameters(due):
                 return OutcomeEntry(key, Outcome.CHANGED, None, "the object changed while it waited for its turn")
             due = again

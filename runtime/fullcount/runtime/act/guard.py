@@ -74,8 +74,8 @@ class GuardInputs:
     `acts` counts the acts already made or in flight under this plan, without the one asked about. `exemption` says why
     this object is exempted by now, if it is, and `protection` why it is protected. `fence` is the token this run holds,
     `fence_current` the one that the store would accept. `windows`: when acting is allowed, any time without one.
-    `automatic_allowed`: how many objects a plan may have now that its workflow's own rule approved. `paused` says why
-    the workflow is paused, if it is.
+    `automatic_allowed`: how many objects a plan may have now that its workflow's own rule approved. `closure`: how many
+    others go along, as the plan counted them. `paused` says why the workflow is paused, if it is.
     """
 
     purpose: Purpose
@@ -101,6 +101,7 @@ class GuardInputs:
     fence: int
     fence_current: int | None
     automatic_allowed: int = 0
+    closure: int = 0
     paused: str | None = None
 
 
@@ -319,11 +320,13 @@ def _cap(given: GuardInputs) -> Finding | None:
     if given.purpose is Purpose.UNDO:
         return None
     cap = effective_cap(given.cap_count, given.cap_percent, given.population)
-    if given.acts < cap:
+    if given.acts + given.closure < cap:
         return None
+    along = "" if given.closure == 0 else f", and {given.closure} go along"
     return Finding(
         code="FC759",
-        message=f"the cap of {cap} acts (of {given.population} objects) is reached: {given.acts} made or in flight",
+        message=f"the cap of {cap} acts (of {given.population} objects) is reached:"
+        f" {given.acts} made or in flight{along}",
         ways_on=("narrow the rule, or raise the `limit` of the proposal and have the change reviewed",),
     )
 

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from fullcount.runtime.act.actors import Actors
 from fullcount.runtime.act.calls import CallsOf
+from fullcount.runtime.act.context import ApplyContext
 from fullcount.runtime.act.earlier import found_done, took_effect
 from fullcount.runtime.act.group import Item
 from fullcount.runtime.act.repeating import ARRIVES, may_repeat
@@ -39,14 +40,15 @@ async def resolve(
     items: Mapping[tuple[Any, ...], Item],
     calls: CallsOf,
     actors: Actors,
-    now: datetime,
+    context: ApplyContext,
 ) -> Resolved:
-    """Read what became of each intent. Writes nothing at the source. `now`: by the clock of the store."""
+    """Read what became of each intent. Writes nothing at the source."""
+    now = context.store.now()
     outcomes: list[OutcomeEntry] = []
     again: list[Item] = []
     for entry in intents:
         item = items[entry.object_key]
-        effect = await took_effect(entry, item.row, item.planned, calls, actors)
+        effect = await took_effect(entry, item.row, item.planned, calls, actors, context.backups)
         if effect is True:
             outcomes.append(found_done(entry.object_key))
         elif effect is False:

@@ -8,12 +8,13 @@ which kept what the act was conditional on. Undoing again does nothing; what cou
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fullcount.compiler.program import Act, Inventory, OperationCall, Proposal
 from fullcount.runtime.act.actors import Actors, NotOpenError, opened, sources_of_rows
 from fullcount.runtime.act.aftermath import Aftereffect, aftermath
+from fullcount.runtime.act.backing_up import LOST, Unrestorable, restorable
 from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.context import ApplyContext, ApplyReport
 from fullcount.runtime.act.ending import Ended, as_error, as_invalid, counted, finding_of, report_of, row_outcomes
@@ -85,9 +86,10 @@ _OPEN = (None, Outcome.UNKNOWN)
 
 
 def _done(context: ApplyContext) -> tuple[LedgerEntry, ...]:
-    """Return what the plan did, in the order it was meant."""
+    """Return what the plan did, in the order it was meant: of the objects that the undo is about."""
     ledger = context.store.ledger(context.plan.document.plan_id, kind=ActKind.ACT)
-    return tuple(entry for entry in ledger if entry.outcome is Outcome.DONE)
+    only = context.only
+    return tuple(e for e in ledger if e.outcome is Outcome.DONE and (only is None or e.object_key in only))
 
 
 def _undo_of(act: Act, row: PlanRow) -> OperationCall | None:
@@ -158,7 +160,7 @@ class _Undoing:
         self._entries = {entry.object_key: entry for entry in done}
         items = items_of(context, self._base)
         resolved = await resolve(
-            context.store.open_intents(plan_id, kind=ActKind.UNDO), items, self._calls, self.actors, context.store.now()
+            context.store.open_intents(plan_id, kind=ActKind.UNDO), items, self._calls, self.actors, context
         )
         for at in range(0, len(resolved.outcomes), GROUP_LIMIT):
             part = resolved.outcomes[at : at + GROUP_LIMIT]
@@ -222,7 +224,17 @@ class _Undoing:
         arguments = self._calls.of(item.row).arguments(item.planned, {**item.planned.cells, **before})
         if isinstance(arguments, Finding):
             return Left(OutcomeEntry(key, Outcome.REFUSED, arguments.code, arguments.message))
-        return Due(item, arguments, found.live, at, found.live)
+        return self._restored(Due(item, arguments, found.live, at, found.live), entry)
+
+    def _restored(self, due: Due, entry: LedgerEntry) -> Due | Left:
+        """Add what the object is restored from, where that is its way back."""
+        undo, key = _undo_of(self.act, due.item.row), due.item.row.key
+        if undo is None or not undo.from_backup:
+            return due
+        backup = restorable(entry, self.context.backups, self.context.store.now())
+        if isinstance(backup, Unrestorable):
+            return Left(OutcomeEntry(key, Outcome.REFUSED, LOST, backup.detail), recorded=backup.for_good)
+        return replace(due, backup=backup)
 
 
 def _changed(key: tuple[Any, ...], detail: str) -> Left:

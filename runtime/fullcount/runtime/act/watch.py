@@ -91,10 +91,12 @@ def broken(
     document: PlanDocument,
     agreed: Sequence[Vote],
     signing: Signing = UNSIGNED,
+    irreversible: int = 1,
 ) -> tuple[str | None, str | None]:
     """Return why these votes no longer make an approval, as roles and signers are now; None while they do.
 
-    The second is why a signature does not count, where it is that.
+    The second is why a signature does not count, where it is that. `irreversible`: how many people the workspace asks
+    for, because what the act does can't be taken back.
     """
     if approval is None:
         return "the workflow does not say who must approve", None
@@ -102,7 +104,13 @@ def broken(
         electorate = resolve(approval.quorums, roles, plans.makers(document), signing)
     except ApprovalRefused as error:
         return error.message, None
-    why = electorate.no_longer([vote.person for vote in agreed if electorate.stands(vote, document.digest)])
+    people = [vote.person for vote in agreed if electorate.stands(vote, document.digest)]
+    why = electorate.no_longer(people)
+    count = electorate.count(people)
+    if why is None and count < irreversible:
+        why = (
+            f"what it does can't be taken back, and this workspace asks {irreversible} people for that: {count} agreed"
+        )
     return why, None if why is None else electorate.unsigned(agreed, document.digest)
 
 
@@ -161,6 +169,7 @@ class Watch:
         acts = [act for act in context.workflow.acts if act.proposal == proposal.name]
         self._windows = tuple(window for act in acts for window in act.windows)
         self._canary = next((act.canary for act in acts), None)
+        self._final = any(len(act.final) > 0 for act in acts)
         self._freezes: tuple[Freeze, ...] = ()
         self._automatic_allowed = 0
         self._released = frozenset(row.key for row in document.rows if lets_go(row))
@@ -229,7 +238,9 @@ class Watch:
             return given  # nobody was asked: what the workspace allows now is held against it instead
         context = self._context
         document = context.plan.document
-        why, unsigned = broken(self._declared, context.roles(), document, self._standing.agreed, context.signing())
+        needed = context.irreversible_approvals() if self._final else 1
+        signing = context.signing()
+        why, unsigned = broken(self._declared, context.roles(), document, self._standing.agreed, signing, needed)
         return replace(given, broken=why, unsigned=unsigned)
 
     def resumes_at(self, finding: Finding) -> datetime | None:
@@ -288,4 +299,5 @@ class Watch:
             fence=self._fence.token,
             fence_current=self._standing.fence_current,
             automatic_allowed=self._automatic_allowed,
+            closure=document.along,
         )

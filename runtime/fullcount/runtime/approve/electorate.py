@@ -95,6 +95,10 @@ class Electorate:
         seats = tuple(SeatTaken(quorum=index, uid=uid) for (index, _), uid in sorted(filled.items()))
         return Tally(reached=len(filled) == wanted, seats=seats)
 
+    def count(self, people: Sequence[Person]) -> int:
+        """Return how many of these are people who may approve, each once."""
+        return len({person.uid for person in people if any(person.uid in seat.eligible for seat in self.seats)})
+
     def no_longer(self, people: Sequence[Person]) -> str | None:
         """Return why the yes of these people no longer fills every seat, and whose is missing; None while it does."""
         if self.tally(frozenset(person.uid for person in people)).reached:

@@ -64,7 +64,7 @@ def runs(workflow: str | None, limit: int, as_json: bool) -> None:
         click.echo(_run_text(row))
         for notice in (each for each in notices if each.run_id == row.run_id):
             click.echo(wrapped(f"{'':<23}  told ", notice_text(notice)))
-    _say("plans", [_plan_text(plan) for plan in plans])
+    _say("plans", [_plan_text(plan) for plan in sorted(plans, key=_still_open)])
     _say("steps of graduated acts", [_step_text(step) for step in steps])
     _say("warnings of the last readings", [_warning_text(w, until.get((w.resource, w.code))) for w in warned])
     _say("planned instants", [_slot_text(slot) for slot in slots])
@@ -73,6 +73,12 @@ def runs(workflow: str | None, limit: int, as_json: bool) -> None:
 def _say(title: str, lines: Sequence[str]) -> None:
     if len(lines) > 0:
         click.echo("\n".join((f"\n{title}", *lines)))
+
+
+def _still_open(plan: PlanBrief) -> tuple[bool, int]:
+    """Return where a plan stands on the page: what can still be acted on first, and of that the largest."""
+    over = plan.state not in {"waiting", "over_cap", "approved", "applying"}
+    return over, 0 if over else -plan.candidates
 
 
 def _plan_text(plan: PlanBrief) -> str:

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
 @options.command()
 @click.option("--anchor", metavar="ENTRY:HASH", help="A head noted elsewhere, that the journal must contain.")
 @click.option("--snapshots/--no-snapshots", default=True, help="Check the stored rows against their digests as well.")
+@click.option("--backups/--no-backups", default=True, help="Check the backups of single objects as well.")
 @click.option("--export", type=options.PATH, help="Write the journal as JSON lines.")
 @options.force
 @options.as_json
-def verify(anchor: str | None, snapshots: bool, export: Path | None, force: bool, as_json: bool) -> None:
+def verify(anchor: str | None, snapshots: bool, backups: bool, export: Path | None, force: bool, as_json: bool) -> None:
     """Check that the record holds. The journal's chain, plans, approvals, acts and sums."""
     from fullcount.runtime.cli.layout import wrapped
     from fullcount.runtime.cli.overwriting import check_overwriting
@@ -34,8 +35,13 @@ def verify(anchor: str | None, snapshots: bool, export: Path | None, force: bool
         check_overwriting(export, is_export, force=force)
     noted = None if anchor is None else read_anchor(anchor)
     with reading_session() as here:
-        signers = here.workspace.signing().signers
-        report = verify_store(here.store, here.engine.snapshots if snapshots else None, anchor=noted, signers=signers)
+        report = verify_store(
+            here.store,
+            here.engine.snapshots if snapshots else None,
+            backups=here.engine.backups if backups else None,
+            anchor=noted,
+            signers=here.workspace.signing().signers,
+        )
         if export is not None:
             try:
                 with export.open("w", encoding="utf-8") as stream:

@@ -208,6 +208,44 @@ class ForeseesCollateral(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class StoredBackup:
+    """An object as a connector took it, under which digest it is stored, and for how long (microseconds).
+
+    `content` is None where only the digest is known: what rests on the content must not be done then.
+    """
+
+    sha256: str
+    kept: int
+    content: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class ClosureFound:
+    """What goes with one object when it is deleted. `unknown`: why that can't be told; nothing else is said then.
+
+    `counts`: how many others go or change, by what and where (`deletes main.grants`). `own`: the keys of objects of the
+    same resource among these, which are in no count. `first`: those of objects that refer to it, whatever becomes of
+    them, and that have to go before it.
+    """
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+    own: tuple[tuple[Value, ...], ...] = ()
+    first: tuple[tuple[Value, ...], ...] = ()
+    unknown: str | None = None
+
+
+@runtime_checkable
+class ForeseesClosure(Protocol):
+    """A reader of a source that can look up what goes with an object."""
+
+    async def closures(
+        self, resource: Resource, operation: str, keys: Sequence[tuple[Value, ...]]
+    ) -> Sequence[ClosureFound]:
+        """Return what goes with each of these objects, in their order. Raises `SourceError`."""
+        ...
+
+
 class Outcome(StrEnum):
     """How the act on one object ended (design section 5). Every planned object has exactly one in the end."""
 
@@ -238,6 +276,11 @@ class ActCall:
     arguments: Mapping[str, Value]
     expected: Mapping[str, Cell]
     idempotency_key: str
+    backup: StoredBackup | None = None
+    """The object as it was stored right before; the write happens only if all of it still is so. Of an operation that
+    restores, what it restores."""
+    closure: Mapping[str, int] | None = None
+    """What may go along besides, by place and number, as the plan counted it; None: nothing may."""
 
 
 class ErrorClass(StrEnum):
@@ -288,6 +331,18 @@ class SourceActor(Protocol):
 
     async def close(self) -> None:
         """Release connections."""
+        ...
+
+
+@runtime_checkable
+class TakesBackups(Protocol):
+    """An actor that can hand out a whole object, so that an operation which `restores` can bring it back."""
+
+    async def back_up(self, call: ActCall) -> Mapping[str, Any] | None:
+        """Return the whole object of a call as JSON: the same for the same object; None: there is none.
+
+        Never writes. Raises `SourceError` for an object of which not everything can be read.
+        """
         ...
 
 

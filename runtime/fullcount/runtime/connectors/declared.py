@@ -27,7 +27,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
-from fullcount.compiler.catalog import Effect, Idempotency, Operation, Parameter, Resource, Visibility
+from fullcount.compiler.catalog import Closure, Effect, Idempotency, Operation, Parameter, Resource, Visibility
 from fullcount.compiler.claims import Consistency
 from fullcount.runtime.connectors.base import SourceActor, SourceReader
 from fullcount.runtime.connectors.field_types import FieldTypeSetting, can_identify
@@ -62,6 +62,10 @@ class DeclaredOperation(_Declared):
     parameters: dict[_Word, Annotated[DeclaredParameter, BeforeValidator(_in_full)]]
     reversible: bool = False
     undoes: list[_Word] = []
+    closure: Closure = Closure.UNKNOWN
+    """What else goes with an object that it deletes; what nobody says is not known, and nothing is deleted then."""
+    backup: bool = False
+    restores: bool = False
     escalates: bool = False
     """Whether doing it again does more than doing it once, as a second delete that destroys. It is never repeated."""
     key_life: Annotated[float, Field(gt=0)] | None = None
@@ -193,6 +197,9 @@ def _operation(name: str, declared: DeclaredOperation) -> Operation:
         idempotency=declared.idempotency,
         reversible=declared.reversible,
         undoes=frozenset(declared.undoes),
+        closure=declared.closure,
+        backup=declared.backup,
+        restores=declared.restores,
         escalates=declared.escalates,
         key_life=None if declared.key_life is None else int(declared.key_life * 1_000_000),
     )

@@ -20,6 +20,7 @@ class About(StrEnum):
     APPROVAL = "approval"
     ACT = "act"
     SUMS = "sums"
+    BACKUP = "backup"
     COORDINATION = "coordination"
 
 

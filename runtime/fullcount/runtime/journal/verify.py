@@ -17,6 +17,7 @@ from sqlalchemy.orm import Session
 
 from fullcount.compiler.document import DocumentError, workflow_from_document
 from fullcount.runtime.approve.automatic import automatic_rule, never_automatic
+from fullcount.runtime.backups.files import BackupFiles
 from fullcount.runtime.collect.snapshots import SnapshotCorrupt, SnapshotMissing, SnapshotStore
 from fullcount.runtime.journal.append import read_head
 from fullcount.runtime.journal.chain import ChainCheck
@@ -27,6 +28,7 @@ from fullcount.runtime.journal.replay import replay
 from fullcount.runtime.journal.replay_steps import judge_steps
 from fullcount.runtime.journal.report import About, Problem, VerifyReport
 from fullcount.runtime.journal.strikes import strike_wrong
+from fullcount.runtime.journal.verify_backups import check_backups
 from fullcount.runtime.offline.signers import AllowedSigner
 from fullcount.runtime.plan.document import PlanDocument
 from fullcount.runtime.store import plans, steps, tables
@@ -40,10 +42,11 @@ def verify(
     store: Store,
     snapshots: SnapshotStore | None = None,
     *,
+    backups: BackupFiles | None = None,
     anchor: Head | None = None,
     signers: tuple[AllowedSigner, ...] | None = None,
 ) -> VerifyReport:
-    """Verify the store. `snapshots`: check the stored rows too. `anchor`: a head that was noted elsewhere.
+    """Verify the store. `snapshots`, `backups`: check what is stored there too. `anchor`: a head noted elsewhere.
 
     `signers`: who may sign; without them signatures of approvals are checked by their own keys.
     """
@@ -59,6 +62,8 @@ def verify(
         _keys(state, session)
         if snapshots is not None:
             checked["snapshot"] = _snapshots(state, snapshots)
+        if backups is not None:
+            checked["backup"] = check_backups(state, session, backups, store.now())
     problems = chain.problems + sorted(state.problems, key=_place)
     return VerifyReport(
         entries=chain.head.seq,

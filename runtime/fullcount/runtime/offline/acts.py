@@ -42,6 +42,8 @@ def intents(facts: Facts, line: Line, said: Said) -> None:
     _running(facts, line, "apply" if act else "undo", said["plan_id"])
     if facts.halted:
         facts.wrong("act", line, "acts were meant while all acting was halted")
+    if act and plan["workflow"] in facts.paused:
+        facts.wrong("act", line, f"acts were meant while the workflow `{plan['workflow']}` was paused")
     if act and (plan["state"] != "applying" or plan["superseded_by"] is not None):
         facts.wrong("act", line, f"acts were meant although the plan `{said['plan_id']}` was not being applied")
     canary = facts.canaries.get(said["plan_id"])

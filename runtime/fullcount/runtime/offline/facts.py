@@ -34,6 +34,7 @@ class Facts:
     early: dict[str, int] = field(default_factory=dict)
     """By plan: how many acts were meant before its canary had passed."""
     halted: bool = False
+    paused: set[str] = field(default_factory=set)
     keys: set[str] = field(default_factory=set)
     """The idempotency keys of all acts."""
     ids: set[tuple[str, str]] = field(default_factory=set)

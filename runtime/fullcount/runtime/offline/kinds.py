@@ -89,6 +89,8 @@ KINDS: Final[dict[str, dict[str, Any]]] = {
     "slot_finished": {"slot_id": "text", "detail": "text"},
     "halted": {"reason": "text", "by": _WHO},
     "resumed": {"by": _WHO},
+    "paused": {"workflow": "text", "reason": "text", "by": _WHO},
+    "pause_lifted": {"workflow": "text", "by": _WHO},
 }  # fmt: skip
 
 

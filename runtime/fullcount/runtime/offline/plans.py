@@ -74,17 +74,19 @@ def _hex_root(plan: dict[str, Any]) -> str:
 def _leaves(plan: dict[str, Any]) -> list[bytes]:
     return [
         *map(_row_leaf, plan["rows"]),
-        *(_leaf(b"undecided", _no_step(row)) for row in plan["undecided"]),
+        *(_leaf(b"undecided", _unless_none(row, "step")) for row in plan["undecided"]),
         *(_leaf(b"kept", group) for group in plan["kept"]),
     ]
 
 
 def _row_leaf(row: dict[str, Any]) -> bytes:
-    return _leaf(b"row", _no_step({name: part for name, part in row.items() if name not in ROW_LEFT_OUT}))
+    said = {name: part for name, part in row.items() if name not in ROW_LEFT_OUT}
+    return _leaf(b"row", _unless_none(said, "step", "closure"))
 
 
-def _no_step(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: part for name, part in row.items() if name != "step" or part is not None}
+def _unless_none(row: dict[str, Any], *names: str) -> dict[str, Any]:
+    """A part that a plan can be without was never said of the plans that are without it."""
+    return {name: part for name, part in row.items() if name not in names or part is not None}
 
 
 def _leaf(kind: bytes, value: Any) -> bytes:

@@ -70,6 +70,14 @@ def _resumed(facts: Facts, _line: Line, _said: Said) -> None:
     facts.halted = False
 
 
+def _paused(facts: Facts, _line: Line, said: Said) -> None:
+    facts.paused.add(said["workflow"])
+
+
+def _pause_lifted(facts: Facts, _line: Line, said: Said) -> None:
+    facts.paused.discard(said["workflow"])
+
+
 _HANDLERS: Final[dict[str, Callable[[Facts, Line, Said], None]]] = {
     "run_began": _run_began,
     "run_finished": _run_finished,
@@ -90,4 +98,6 @@ _HANDLERS: Final[dict[str, Callable[[Facts, Line, Said], None]]] = {
     "canary_passed": canary_passed,
     "halted": _halted,
     "resumed": _resumed,
+    "paused": _paused,
+    "pause_lifted": _pause_lifted,
 }

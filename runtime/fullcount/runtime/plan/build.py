@@ -7,7 +7,7 @@ and never take a part that was not handed to it as empty.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -41,7 +41,6 @@ from fullcount.runtime.plan.document import (
     PlanDocument,
     PlanRow,
     ProtectionDoc,
-    Since,
     Sums,
     UndecidedRow,
 )
@@ -54,6 +53,7 @@ from fullcount.runtime.plan.patterns import count_patterns
 from fullcount.runtime.plan.phrase import call_phrase, phrase
 from fullcount.runtime.plan.risk import Assessor
 from fullcount.runtime.plan.sensitivity import sensitivity
+from fullcount.runtime.plan.since import since
 from fullcount.runtime.plan.spelling import one_key_twice
 from fullcount.runtime.plan.strike import struck_reasons
 from fullcount.runtime.plan.withheld import check_withheld
@@ -345,6 +345,7 @@ def _document(
             f" its snapshot has {counts.read}"
         )
     parameters = {param.name: _parameter(inputs.bindings.params, param.name, param.type) for param in workflow.params}
+    document = workflow_to_document(workflow)
     doc = sealed(
         PlanDocument(
             plan_id=inputs.plan_id,
@@ -359,7 +360,7 @@ def _document(
             rule=proposal.where_text,
             bounded=proposal.bounded,
             program_digest=program_digest(workflow),
-            program=workflow_to_document(workflow),
+            program=document,
             parameters=parameters,
             engine_version=inputs.engine_version,
             connector_versions=dict(inputs.connector_versions),
@@ -389,7 +390,7 @@ def _document(
             clocks=None if graduated is None else graduated.clocks_doc(),
             patterns=patterns,
             sensitivity=near,
-            since=_since(inputs.previous, rows, parameters, proposal.where_text),
+            since=since(inputs.previous, rows, parameters, proposal.where_text, document),
             notes=notes,
             merkle_root="",
             digest="",
@@ -419,34 +420,6 @@ def _parameter(params: Mapping[str, Value], name: str, of: Type) -> Any:
     if name not in params:
         raise PlanError("FC913", f"the parameter `{name}` has no value")
     return to_json(params[name], of)
-
-
-def _since(
-    previous: PlanDocument | None, rows: Sequence[PlanRow], parameters: Mapping[str, Any], rule: str
-) -> Since | None:
-    if previous is None:
-        return None
-    before = {_hashable(row.key) for row in previous.rows}
-    after = {_hashable(row.key) for row in rows}
-    return Since(
-        plan_id=previous.plan_id,
-        created_at=previous.created_at,
-        new=len(after - before),
-        gone=len(before - after),
-        differs=tuple(_differs(previous, parameters, rule)),
-    )
-
-
-def _differs(previous: PlanDocument, parameters: Mapping[str, Any], rule: str) -> Iterator[str]:
-    """Return how the question of the plan before was another one."""
-    then = previous.parameters
-    for name in sorted({*then, *parameters}):
-        if name not in then:
-            yield f"without {name}"
-        elif name not in parameters or then[name] != parameters[name]:
-            yield f"{name} was {fmt.parameter(then[name])}"
-    if previous.rule != rule:
-        yield "the rule was another"
 
 
 def _act(act: program.Act, approval: program.Approval | None) -> dict[str, Any]:

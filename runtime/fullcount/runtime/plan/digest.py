@@ -218,7 +218,8 @@ def _leaves(rows: Sequence[PlanRow], undecided: Sequence[UndecidedRow], kept: Se
 
 
 def _row_leaf(row: PlanRow) -> bytes:
-    return _leaf(b"row", row.model_dump(mode="json", exclude=set(ROW_COMMENTARY) | _no_step(row)))
+    alone = {"closure"} if row.closure is None else set[str]()
+    return _leaf(b"row", row.model_dump(mode="json", exclude=set(ROW_COMMENTARY) | _no_step(row) | alone))
 
 
 def _no_step(row: PlanRow | UndecidedRow) -> set[str]:
@@ -333,7 +334,7 @@ def _caps(doc: PlanDocument) -> list[str]:
         return [f"the limit of `{caps.percent}` is not a percentage"]
     if caps.effective != effective:
         wrong.append(f"the plan names a cap of {caps.effective}, its limits give {effective}")
-    if caps.exceeded != (doc.sums.candidates > effective):
+    if caps.exceeded != (doc.taken > effective):
         said = "over" if caps.exceeded else "within"
-        wrong.append(f"the plan says that it is {said} its cap of {effective}, which {doc.sums.candidates} is not")
+        wrong.append(f"the plan says that it is {said} its cap of {effective}, which {doc.taken} is not")
     return wrong

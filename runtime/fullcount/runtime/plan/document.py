@@ -125,6 +125,21 @@ class ClocksDoc(Wire):
     ended: tuple[ClockEnded, ...] = ()
 
 
+class ClosureDoc(Wire):
+    """What goes with an object when it is deleted, counted by what and where (`deletes main.grants`).
+
+    `first`: the objects of the plan that refer to it, and go before it.
+    """
+
+    counts: dict[str, int]
+    first: tuple[tuple[Any, ...], ...] = ()
+
+    @property
+    def size(self) -> int:
+        """How many others go or change."""
+        return sum(self.counts.values())
+
+
 class PlanRow(Wire):
     """One object to act on. `fields` are all that were read; `shown` what reviewers asked to see."""
 
@@ -135,6 +150,8 @@ class PlanRow(Wire):
     shown: dict[str, str] = Field(default_factory=dict)
     arguments: dict[str, Any] = Field(default_factory=dict)
     step: StepDoc | None = None
+    closure: ClosureDoc | None = None
+    """What goes with it; None: nothing does, and nothing goes before it."""
     risk: int = Field(default=0, ge=0, le=3)
     notes: tuple[str, ...] = ()
 
@@ -342,3 +359,13 @@ class PlanDocument(Wire):
     notes: tuple[str, ...] = ()
     merkle_root: str
     digest: str
+
+    @property
+    def along(self) -> int:
+        """How many others go with the objects of the plan, or are changed."""
+        return sum(row.closure.size for row in self.rows if row.closure is not None)
+
+    @property
+    def taken(self) -> int:
+        """How many objects count against the caps: those of the plan, and what goes with them."""
+        return self.sums.candidates + self.along

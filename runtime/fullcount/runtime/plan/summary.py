@@ -452,16 +452,17 @@ def _missing(held: CertificateDoc, envelope: Envelope | None) -> list[str]:
 
 def _caps(doc: PlanDocument) -> str:
     caps, sums = doc.caps, doc.sums
+    taken = fmt.count(sums.candidates) if doc.along == 0 else f"{fmt.count(sums.candidates)} + {fmt.count(doc.along)}"
     if doc.bounded and caps.count is not None:
         # a percentage of what was found would be none of what there is
-        over = f"OVER: {fmt.count(sums.candidates)} of {fmt.count(caps.count)}; at most {fmt.count(caps.effective)}"
-        return over if caps.exceeded else f"{fmt.count(sums.candidates)} of {fmt.count(caps.count)}"
-    share = fmt.percent(sums.candidates, sums.inventory)
+        over = f"OVER: {taken} of {fmt.count(caps.count)}; at most {fmt.count(caps.effective)}"
+        return over if caps.exceeded else f"{taken} of {fmt.count(caps.count)}"
+    share = fmt.percent(doc.taken, sums.inventory)
     if caps.count is None and caps.percent is None:
-        return f"no limit: {fmt.count(sums.candidates)} of {fmt.count(sums.inventory)} ({share})"
+        return f"no limit: {taken} of {fmt.count(sums.inventory)} ({share})"
     parts = []
     if caps.count is not None:
-        parts.append(f"{fmt.count(sums.candidates)} of {fmt.count(caps.count)}")
+        parts.append(f"{taken} of {fmt.count(caps.count)}")
     if caps.percent is not None:
         parts.append(f"{share} of {fmt.written_percent(plain(caps.percent))}")
     said = " · ".join(parts)

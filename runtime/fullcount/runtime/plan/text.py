@@ -25,6 +25,8 @@ ROWS: Final = 10
 """How many rows stand on the first screen; the riskiest."""
 GROUPS: Final = 6
 """How many groups of a floor stand on the first screen; those that lose most."""
+AUTHORS_WORDS: Final = "in its author's words"
+"""Stands before a description: whoever proposes something wrote it, and nothing holds it against what is done."""
 _KEY, _VALUE = 28, 24
 _MARKS: Final = {"!": "yellow", "!!": "bold yellow", "!!!": "bold red"}
 
@@ -38,7 +40,7 @@ def render_plan(
         verdict_line(said.verdict.word, said.verdict.details, said.verdict.tone),
         BLANK,
         Text(f"{said.what} {said.reversible}", style="bold"),
-        None if said.describe == "" else Text(said.describe, style=FAINT),
+        None if said.describe == "" else Text(f"{AUTHORS_WORDS}: {said.describe}", style=FAINT),
         labelled(_facts(doc, said)),
         BLANK,
         labelled(_why(said)),

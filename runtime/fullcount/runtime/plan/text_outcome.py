@@ -229,6 +229,8 @@ def _ended(view: AppliedView) -> tuple[str, Tone]:
         return "STOPPED", Tone.STOP
     if view.counts.get(Outcome.FAILED, 0) + view.counts.get(Outcome.UNKNOWN, 0) > 0:
         return "ENDED WITH FAILURES", Tone.STOP
+    if view.planned > 0 and view.counts.get(Outcome.DONE, 0) + view.counts.get(Outcome.ALREADY_GONE, 0) == 0:
+        return "NOTHING DONE", Tone.ASK
     return "DONE", Tone.GO
 
 

@@ -3,8 +3,9 @@
 The store is the truth: a slot is a unique row, a workflow at work holds a lease. The alarm clock only wakes this
 module up. A run of the service ends as refused, waiting for approval, or done; an approval that an identical plan has
 kept lets it act, and so does one that the workflow's own rule gave within the policy of the workspace. An apply that
-is only paused (by its window, a freeze, its canary) is gone on with when its time has come, whoever began it. It must
-never act on anything else: there is no approval by schedule.
+is only paused (by its window, a freeze, its canary) is gone on with when its time has come, whoever began it, as long
+as its workflow stands in the folder. It must never act on anything else: there is no approval by schedule, and what was
+taken out of the folder acts no more.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from fullcount.compiler.schedule import next_fires
 from fullcount.dsl.source import Source
 from fullcount.runtime.act.context import StopSignal
 from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.backups.files import BackupFailed
 from fullcount.runtime.engine import Engine, PlanEnd
 from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.exit_codes import Exit
@@ -48,7 +50,7 @@ RECENT = 50
 
 @dataclass(frozen=True, slots=True)
 class Scheduled:
-    """A workflow with a schedule, and the file that it came from; `authors` wrote it or what it imports."""
+    """A workflow of the folder, and the file that it came from; `authors` wrote it or what it imports."""
 
     workflow: Workflow
     path: Path
@@ -84,6 +86,8 @@ class NightlyService:
         self._telling: asyncio.Task[object] | None = None
         self._gone_on: set[str] = set()
         """The paused runs that this service went on with: each once, whatever came of it."""
+        self._left: set[str] = set()
+        """The paused runs of workflows that are no longer there: each said once."""
         self._stop = StopSignal()
         self._log = structlog.get_logger("fullcount.serve")
 
@@ -92,7 +96,7 @@ class NightlyService:
         self._look()
         self._alarm.start()
         self._alarm.every("look", self._look_every, self._woken)
-        names = [each.workflow.name for each in self._load()]
+        names = [each.workflow.name for each in self._load() if each.workflow.schedule is not None]
         if len(names) == 0:
             waits = "a workflow with a `schedule` that compiles, in the workspace's `workflows` folder"
             self._log.warning("nothing is scheduled", waits_for=waits, looks_every=f"{self._look_every} s")
@@ -116,12 +120,23 @@ class NightlyService:
         except FullcountError as error:
             self._log.error("could not look for what is due", code=error.code, why=error.message)
 
+    def _remove_expired_backups(self) -> None:
+        """Remove what is kept no longer. A folder that can't be cleared keeps nobody from the night's work."""
+        try:
+            gone = self._engine.remove_expired_backups()
+        except BackupFailed as error:
+            self._log.error("could not remove backups", code=error.code, why=error.message)
+            return
+        if gone > 0:
+            self._log.info("removed backups whose time is over", count=gone)
+
     def _look(self) -> None:
         """Find what is due, take it, and set the next alarm."""
         if self._stop.reason is not None:
             return
-        now = self._store.now()
-        for scheduled in self._load():
+        self._remove_expired_backups()
+        now, loaded = self._store.now(), self._load()
+        for scheduled in loaded:
             schedule, name = scheduled.workflow.schedule, scheduled.workflow.name
             if schedule is None:
                 continue
@@ -135,8 +150,18 @@ class NightlyService:
                 self._store.skip_slot(name, now, self._holder, "served from here on")
             for fire in next_fires(schedule, now, 1):
                 self._alarm.at(f"next:{name}", fire, self._woken)
+        standing = {(each.workflow.name, proposal.name) for each in loaded for proposal in each.workflow.proposals}
         for paused in self._store.paused():
-            self._go_on(paused, now)
+            if (paused.workflow, paused.proposal) in standing:
+                self._go_on(paused, now)
+            elif paused.run_id not in self._left:
+                self._left.add(paused.run_id)
+                self._log.warning(
+                    "not gone on with: the folder has no such workflow that compiles",
+                    workflow=paused.workflow,
+                    proposal=paused.proposal,
+                    plan=paused.plan_id,
+                )
         if self._telling is None or self._telling.done():
             # what could not be sent at the end of its run, or is to be tried again by now
             self._telling = asyncio.create_task(self._engine.tell())

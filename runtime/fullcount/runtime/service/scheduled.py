@@ -1,4 +1,4 @@
-"""Which workflows are served: every one with a schedule in the workspace's `workflows` folder, compiled anew each time.
+"""Which workflows stand in the `workflows` folder, compiled anew each time. Those with a schedule are served.
 
 A file that can't be read or does not compile is served no more until it does, and that is said each time it changes:
 an old version of a rule, or of what it imports, is never run in place of the one that stands there. Two workflows of
@@ -36,7 +36,10 @@ class ScheduledWorkflows:
         self._log = structlog.get_logger("fullcount.serve")
 
     def __call__(self) -> tuple[Scheduled, ...]:
-        """Return what is scheduled now. Raises `WorkspaceError` FC614 for protections that can't be read."""
+        """Return what stands in the folder now, with a schedule or without.
+
+        Raises `WorkspaceError` FC614 for protections that can't be read.
+        """
         found: list[Scheduled] = []
         protections = self._workspace.protections.current()
         if protections is not self._protections:
@@ -75,9 +78,7 @@ class ScheduledWorkflows:
         return _Served(
             dict(compiled.sources),
             tuple(
-                Scheduled(workflow, path, authors, dict(compiled.sources))
-                for workflow in compiled.program.workflows
-                if workflow.schedule is not None
+                Scheduled(workflow, path, authors, dict(compiled.sources)) for workflow in compiled.program.workflows
             ),
         )
 

@@ -84,17 +84,27 @@ def of_plan(session: Session, plan_id: str, made_by: str) -> tuple[RunRow, ...]:
 
 def paused(session: Session, plan_id: str | None) -> tuple[Paused, ...]:
     """Return the plans that are neither superseded nor applied, and whose latest apply ended as paused."""
-    plans = select(tables.Plan.plan_id).where(tables.Plan.superseded_by.is_(None), tables.Plan.state != "applied")
+    plans = select(tables.Plan.plan_id, tables.Plan.proposal).where(
+        tables.Plan.superseded_by.is_(None), tables.Plan.state != "applied"
+    )
     if plan_id is not None:
         plans = plans.where(tables.Plan.plan_id == plan_id)
-    applies = select(tables.Run).where(tables.Run.kind == RunKind.APPLY.value, tables.Run.plan_id.in_(plans))
+    proposals = {row.plan_id: row.proposal for row in session.execute(plans)}
+    of_these = plans.with_only_columns(tables.Plan.plan_id)
+    applies = select(tables.Run).where(tables.Run.kind == RunKind.APPLY.value, tables.Run.plan_id.in_(of_these))
     newest = applies.order_by(tables.Run.started_at.desc(), tables.Run.run_id.desc())
     found: dict[str, tables.Run] = {}
     for run in session.scalars(newest):
         if run.plan_id is not None:
             found.setdefault(run.plan_id, run)
     return tuple(
-        Paused(plan, run.workflow, run.run_id, datetime.fromisoformat(parse_canonical(run.summary)["resumes_at"]))
+        Paused(
+            plan_id=plan,
+            workflow=run.workflow,
+            proposal=proposals[plan],
+            run_id=run.run_id,
+            resumes_at=datetime.fromisoformat(parse_canonical(run.summary)["resumes_at"]),
+        )
         for plan, run in found.items()
         if run.state == PAUSED and run.summary is not None
     )

@@ -291,6 +291,7 @@ class Paused:
 
     plan_id: str
     workflow: str
+    proposal: str
     run_id: str
     resumes_at: datetime
 

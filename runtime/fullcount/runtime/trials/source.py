@@ -19,6 +19,7 @@ from fullcount.compiler.values import Cell, FieldState, Value, present
 from fullcount.runtime.connectors.base import (
     ActCall,
     ActResult,
+    ClosureFound,
     Existence,
     Matches,
     Outcome,
@@ -32,6 +33,8 @@ from fullcount.runtime.connectors.base import (
 )
 from fullcount.runtime.evidence.codes import ActReason, Reason
 from fullcount.runtime.evidence.envelope import Incompleteness, Notice
+from fullcount.runtime.plan.cells import cell_from_doc, cell_to_doc
+from fullcount.runtime.plan.document import CellDoc
 from fullcount.runtime.trials.world import World
 
 END = "the last object that the test gives"
@@ -97,7 +100,12 @@ class TrialSource:
         place = (self._name, call.resource.name)
         there = self._world.objects.setdefault(place, {})
         row = there.get(call.key)
-        effect = call.resource.operations[call.operation].effect
+        operation = call.resource.operations[call.operation]
+        effect = operation.effect
+        if operation.restores:
+            return self._restore(call, there)
+        if call.backup is not None and row is not None and call.backup.content != _whole(call.resource, row):
+            return ActResult(Outcome.CHANGED, ActReason.PRECONDITION_FAILED, "it changed since its backup was taken")
         if row is None and effect is not Effect.CREATE:
             return ActResult(Outcome.ALREADY_GONE)
         if row is not None and any(row.get(name, _NOT_GIVEN) != cell for name, cell in call.expected.items()):
@@ -117,6 +125,29 @@ class TrialSource:
         self._performed[call.idempotency_key] = result
         return result
 
+    def _restore(self, call: ActCall, there: dict[tuple[Value, ...], dict[str, Cell]]) -> ActResult:
+        if call.key in there:
+            return ActResult(Outcome.CHANGED, ActReason.PRECONDITION_FAILED, "an object stands under its key again")
+        if call.backup is None or call.backup.content is None:
+            return ActResult(Outcome.REFUSED, None, "what its backup holds is not known")
+        there[call.key] = {
+            name: cell_from_doc(CellDoc.model_validate(doc), call.resource.fields[name].type)
+            for name, doc in call.backup.content.items()
+        }
+        self._performed[call.idempotency_key] = ActResult(Outcome.DONE)
+        return ActResult(Outcome.DONE)
+
+    async def closures(
+        self, resource: Resource, operation: str, keys: Sequence[tuple[Value, ...]]
+    ) -> Sequence[ClosureFound]:
+        """See `ForeseesClosure.closures`: in the world of a test nothing refers to anything."""
+        return [ClosureFound() for _ in keys]
+
+    async def back_up(self, call: ActCall) -> Mapping[str, Any] | None:
+        """See `TakesBackups.back_up`."""
+        row = self._objects(call.resource).get(call.key)
+        return None if row is None else _whole(call.resource, row)
+
     async def took_effect(self, call: ActCall) -> bool | None:
         """See `SourceActor.took_effect`."""
         return call.idempotency_key in self._performed
@@ -126,6 +157,11 @@ class TrialSource:
 
     def _objects(self, resource: Resource) -> Mapping[tuple[Value, ...], Mapping[str, Cell]]:
         return self._world.objects.get((self._name, resource.name), {})
+
+
+def _whole(resource: Resource, row: Mapping[str, Cell]) -> dict[str, Any]:
+    """Return an object as JSON, whole."""
+    return {name: cell_to_doc(cell, resource.fields[name].type).model_dump(mode="json") for name, cell in row.items()}
 
 
 class TrialScan:

@@ -4,7 +4,7 @@ anything: sources, people, exemption lists, freezes. There is no way from here t
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from datetime import date
 from pathlib import Path
 
@@ -12,8 +12,10 @@ from pydantic import BaseModel
 
 from fullcount.compiler.catalog import StaticCatalog
 from fullcount.compiler.claims import Agrees
+from fullcount.compiler.program import Inventory
 from fullcount.compiler.trials.model import Key
 from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.approve.signing import UNSIGNED, Signing
 from fullcount.runtime.connectors.base import Connector
 from fullcount.runtime.evidence.warned import RUNS, Accepted
 from fullcount.runtime.trials.source import NoSettings, TrialConnector
@@ -61,6 +63,11 @@ class TrialWorkspace(Workspace):
         return self._folder / "snapshots"
 
     @property
+    def backup_dir(self) -> Path:
+        """The backups of the test."""
+        return self._folder / "backups"
+
+    @property
     def roles(self) -> Mapping[str, tuple[str, ...]]:
         """Every role, held by the approvers of the test."""
         members = tuple(person.principal for person in self.approvers)
@@ -78,6 +85,18 @@ class TrialWorkspace(Workspace):
     def catalog(self) -> StaticCatalog:
         """See `Workspace.catalog`."""
         return self._real.catalog()
+
+    def signing(self) -> Signing:
+        """See `Workspace.signing`: the people of a test have no keys, and nobody asks them to sign."""
+        return UNSIGNED
+
+    def signers_text(self) -> str | None:
+        """See `Workspace.signers_text`: nobody signs in a test."""
+        return None
+
+    def recorded(self, inventories: Iterable[Inventory]) -> Mapping[str, frozenset[str]]:
+        """See `Workspace.recorded`: what may be written down of a test is what may be of the real thing."""
+        return self._real.recorded(inventories)
 
     @property
     def protections(self) -> ProtectionFiles:
@@ -106,6 +125,10 @@ class TrialWorkspace(Workspace):
     def exemption_file(self, list_name: str) -> str:
         """Return where a list stands: in the test."""
         return "given by the test"
+
+    def irreversible_approvals(self) -> int:
+        """Return what the real workspace asks for."""
+        return self.catalog().irreversible_approvals()
 
     def automatic_approval(self) -> int:
         """Return the policy of the real workspace: a rule is tested under what holds for it."""

@@ -127,6 +127,13 @@ class Side:
         act = next((act for act in self.workflow.acts if act.proposal == self.proposal.name), None)
         return () if act is None else tuple((step.label, step.after) for step in act.steps)
 
+    def along(self) -> tuple[bool, frozenset[tuple[str, str, str]]]:
+        """Return whether what goes with an object may go, and by which deletions: they decide what is undecided."""
+        act = next((act for act in self.workflow.acts if act.proposal == self.proposal.name), None)
+        if act is None:
+            return False, frozenset()
+        return act.cascades, frozenset(call.address for call in act.calls.values() if call.deletes)
+
     def read(self) -> tuple[str, ...]:
         """Return the inventories that decide, its own first."""
         named = {name for expr in self.conditions() for name in facts.fields_read(expr)}
@@ -167,6 +174,8 @@ def obstacles(wide: Side, narrow: Side, called: str) -> Iterator[str]:
     yield from _limits(wide.proposal.limit, narrow.proposal.limit)
     if wide.steps() != narrow.steps():
         yield "the steps of the act differ, and with them which objects are due"
+    if wide.along() != narrow.along():
+        yield "what goes with an object is allowed, or deleted, on one side only"
     yield from _assumed(wide, narrow)
     for name in wide.read():
         yield from _verified(name, wide.workflow, narrow.workflow)

@@ -34,6 +34,13 @@ def _a_count(value: Any) -> Any:
     return value
 
 
+def _people(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        msg = "expected a number of people, 1 or more, without quotes"
+        raise SettingError(msg, help="as `irreversible_approvals = 2`")
+    return value
+
+
 class Policy(BaseModel):
     """`[policy]`."""
 
@@ -41,6 +48,8 @@ class Policy(BaseModel):
 
     automatic_approval: Annotated[StrictInt, BeforeValidator(_a_number), Field(ge=0)] = 0
     """How many objects a plan may have at most to be approved by its workflow's own rule; 0: no plan is."""
+    irreversible_approvals: Annotated[StrictInt, BeforeValidator(_people), Field(ge=1)] = 1
+    """How many people at least must approve an act that can't be taken back; 1: as many as any other."""
     warnings_become_failures: Annotated[StrictInt, BeforeValidator(_a_count), Field(ge=1)] = RUNS
     """After how many readings in a row a warning that nobody resolved or accepted is a failure."""
 

@@ -59,6 +59,7 @@ class _Settings(BaseModel):
     name: _Name
     store: DatabaseUrl = Field(default="sqlite:///.fullcount/state.db")  # type: ignore[assignment]
     snapshots: RootedPath = Path(".fullcount/snapshots")
+    backups: RootedPath = Path(".fullcount/backups")
 
 
 class _File(BaseModel):
@@ -104,7 +105,13 @@ class Workspace(Premises):
         allowed = 0 if file.signatures.required else file.policy.automatic_approval
         people, told = People(file.roles), tuple(file.notify)
         declared = StaticCatalog(
-            resources, tuple(lists), tuple(file.roles), automatic=allowed, members=people, notifier_names=told
+            resources,
+            tuple(lists),
+            tuple(file.roles),
+            automatic=allowed,
+            members=people,
+            notifier_names=told,
+            irreversible=file.policy.irreversible_approvals,
         )
         super().__init__(root, seen_from, with_ids(declared, file.ids, FILE_NAME))
         self._file = file
@@ -174,6 +181,11 @@ class Workspace(Premises):
         return self._file.workspace.snapshots
 
     @property
+    def backup_dir(self) -> Path:
+        """The folder of the backups of single objects, absolute."""
+        return self._file.workspace.backups
+
+    @property
     def roles(self) -> Mapping[str, tuple[str, ...]]:
         """The members of each role as the file says now: user names, or `uid:1000`.
 
@@ -209,6 +221,10 @@ class Workspace(Premises):
     @cached_property
     def _policy(self) -> PolicyFile:
         return PolicyFile(self._root / FILE_NAME)
+
+    def irreversible_approvals(self) -> int:
+        """Return how many must approve what can't be taken back, as the file says now. Raises `WorkspaceError`."""
+        return self._policy.current().irreversible_approvals
 
     def automatic_approval(self) -> int:
         """Read anew how many objects a plan may have at most to be approved automatically. Raises `WorkspaceError`."""

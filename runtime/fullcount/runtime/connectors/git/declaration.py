@@ -7,7 +7,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from fullcount.compiler.catalog import Effect, Idempotency, Operation, Parameter, Resource, Visibility
+from fullcount.compiler.catalog import Closure, Effect, Idempotency, Operation, Parameter, Resource, Visibility
 from fullcount.compiler.claims import Consistency
 from fullcount.compiler.types import BOOL, TEXT, TIMESTAMP, FieldType
 from fullcount.runtime.connectors.base import SourceActor, SourceReader
@@ -67,7 +67,9 @@ class GitConnector:
         """See `Connector.resources`."""
         _settings(config)
         key = {"name": Parameter(BRANCH_FIELDS["name"], key="name")}
-        delete = Operation("delete", key, Effect.DELETE, Idempotency.PRECONDITION, reversible=True)
+        delete = Operation(
+            "delete", key, Effect.DELETE, Idempotency.PRECONDITION, reversible=True, closure=Closure.NONE
+        )
         restore = Operation(
             "restore",
             {**key, "sha": Parameter(BRANCH_FIELDS["sha"])},

@@ -31,6 +31,7 @@ from fullcount.runtime.connectors.http.outcome import Written, judge_write
 from fullcount.runtime.connectors.http.scan import operation_for
 from fullcount.runtime.connectors.http.speaking import spoken
 from fullcount.runtime.connectors.http.template import NoValueError, body_of, path_of
+from fullcount.runtime.connectors.http.whole import content_of, restoring, sent_back, still_is, whole_object
 from fullcount.runtime.connectors.sql.precondition import delete_took_effect, difference, update_took_effect
 from fullcount.runtime.evidence.codes import ActReason, Reason
 from fullcount.runtime.plan.cells import to_json
@@ -62,6 +63,10 @@ class HttpActor:
         operation = settings.operations.get(call.operation)
         if operation is None:
             return ActResult(Outcome.REFUSED, None, f"`{call.resource.name}` has no operation `{call.operation}`")
+        if operation.restores or call.backup is not None:
+            stands_against = await self._unlike(call, settings, operation)
+            if stands_against is not None:
+                return stands_against
         try:
             request = _request(call, settings, operation)
         except NoValueError as error:
@@ -77,6 +82,31 @@ class HttpActor:
             return ActResult(Outcome.FAILED, None, f"nothing was written: {error.reason.detail}")
         rules = operation_for(self._dialect, request)
         return _result(judge_write(rules, Exchange(request, reply, host=self._client.host)), call)
+
+    async def back_up(self, call: ActCall) -> Mapping[str, Any] | None:
+        """See `TakesBackups.back_up`."""
+        settings = self._config.resources[call.resource.name]
+        return await whole_object(self._dialect, self._client, settings, call.resource, call.key)
+
+    async def _unlike(self, call: ActCall, settings: HttpResource, operation: HttpOperation) -> ActResult | None:
+        """Return why the write must not happen: the object is not what its backup holds, or its place is taken."""
+        kept = content_of(call)
+        back = operation if operation.restores else restoring(settings, call.operation)
+        if kept is None or back is None:
+            return ActResult(Outcome.REFUSED, None, "what its backup holds is not known")
+        try:
+            now = await self.back_up(call)
+        except SourceError as error:
+            return ActResult(Outcome.FAILED, None, f"nothing was written: {error.reason.detail}")
+        if operation.restores:
+            if now is None:
+                return None
+            return ActResult(Outcome.CHANGED, ActReason.PRECONDITION_FAILED, "an object stands under its key again")
+        if now is None:
+            return ActResult(Outcome.ALREADY_GONE)
+        if now == kept:
+            return None
+        return ActResult(Outcome.CHANGED, ActReason.PRECONDITION_FAILED, "it changed since its backup was taken")
 
     async def _compared(self, call: ActCall, settings: HttpResource) -> ActResult | None:
         """Return why the write must not happen, as the object is now."""
@@ -106,6 +136,12 @@ class HttpActor:
         if len(call.key) == 0:
             return None  # what was made has a key that only the lost answer told
         settings = self._config.resources[call.resource.name]
+        operation = settings.operations[call.operation]
+        if operation.restores:
+            whole, kept = await self.back_up(call), content_of(call)
+            if whole is None:
+                return False
+            return True if kept is not None and still_is(kept, whole, operation) else None
         wanted = {
             name: value
             for name, value in call.arguments.items()
@@ -148,6 +184,9 @@ def _request(call: ActCall, settings: HttpResource, operation: HttpOperation) ->
     if operation.key_header is not None:
         headers[operation.key_header.lower()] = call.idempotency_key
     request = Request.to(path_of(operation.path, known), operation.method, headers)
+    kept = content_of(call) if operation.restores else None
+    if kept is not None:
+        return replace(request, body=sent_back(kept, operation))
     return replace(request, body=None if operation.body is None else body_of(operation.body, known))
 
 

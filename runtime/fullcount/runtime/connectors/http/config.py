@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
-from fullcount.compiler.catalog import Effect, Idempotency
+from fullcount.compiler.catalog import Closure, Effect, Idempotency
 from fullcount.compiler.claims import Consistency
 from fullcount.compiler.types import FieldType, Kind, Scalar
 from fullcount.compiler.values import FieldState
@@ -145,6 +145,12 @@ class HttpOperation(_Setting):
     """The header in which the API takes an idempotency key: `Idempotency-Key`."""
     undoes: list[_Word] = []
     reversible: bool | None = None
+    closure: Literal[Closure.NONE] | None = None
+    """`none`: what it deletes takes nothing else along. What nobody says is not known, and nothing is deleted then."""
+    restores: bool = False
+    """It brings back what it undoes from a backup: the object as it was read is the body that is sent."""
+    set_by_source: list[str] = []
+    """Members of a stored object that the API itself sets: they are neither sent back nor compared."""
     escalates: bool = False
     """Whether doing it again does more than doing it once, as a second delete that destroys. It is never repeated."""
     key_life: Annotated[float, Field(gt=0)] | None = None
@@ -285,6 +291,12 @@ class HttpResource(_Setting):
         if operation.precondition == "in_request" and not any(place.startswith("$") for place in places):
             msg = f"`operations.{name}`: the request names nothing that was seen"
             raise SettingError(msg, help="as `?ifGenerationMatch={$generation}`")
+        if operation.restores and (operation.effect is not Effect.CREATE or operation.body is not None):
+            msg = f"`operations.{name}` restores an object: its effect is `create`, and its body the object as stored"
+            raise SettingError(msg, help='remove `body`, and write `effect = "create"`')
+        if operation.set_by_source and not operation.restores:
+            msg = f"`operations.{name}`: `set_by_source` is about what is restored, and nothing is"
+            raise SettingError(msg, help="add `restores = true`, or remove it")
         missing = [other for other in operation.undoes if other not in self.operations]
         if missing:
             msg = f"`operations.{name}.undoes` names `{missing[0]}`, which is no operation here"

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import BaseModel
 
-from fullcount.compiler.catalog import Effect, Operation, Parameter, Resource, Visibility
+from fullcount.compiler.catalog import Closure, Effect, Operation, Parameter, Resource, Visibility
 from fullcount.runtime.connectors.base import SourceActor, SourceReader
 from fullcount.runtime.connectors.http.config import HttpConfig, HttpOperation, HttpResource, places_of
 from fullcount.runtime.connectors.http.forms import Dialect
@@ -98,12 +98,13 @@ def _resource(source: str, name: str, dialect: Dialect, settings: HttpResource, 
 
 def _operation(name: str, resource: HttpResource, settings: HttpOperation) -> Operation:
     keys = resource.key
-    if settings.effect is Effect.CREATE:
+    if settings.effect is Effect.CREATE and not settings.restores:
         places = {*places_of(settings.path), *places_of(settings.body)}
         keys = [field for field in keys if field in places]  # without any, the source gives what is new its key
     parameters = {field: Parameter(resource.fields[field].type, key=field) for field in keys}
     parameters |= {parameter: Parameter(type_) for parameter, type_ in settings.parameters.items()}
-    undone = any(name in other.undoes for other in resource.operations.values())
+    others = [other for other in resource.operations.values() if name in other.undoes]
+    undone = any(not other.restores for other in others)
     reversible = settings.reversible
     if reversible is None:
         reversible = undone or (settings.effect is Effect.UPDATE and name in settings.undoes)
@@ -114,6 +115,9 @@ def _operation(name: str, resource: HttpResource, settings: HttpOperation) -> Op
         idempotency=settings.idempotency,
         reversible=reversible,
         undoes=frozenset(settings.undoes),
+        closure=Closure.UNKNOWN if settings.closure is None else settings.closure,
+        backup=any(other.restores for other in others),
+        restores=settings.restores,
         escalates=settings.escalates,
         key_life=None if settings.key_life is None else int(settings.key_life * 1_000_000),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fullcount.compiler.catalog import Resource
@@ -17,6 +17,7 @@ from fullcount.runtime.connectors.http.exchange import Exchange, Reply, Request
 from fullcount.runtime.connectors.http.fields import Place, columns_of
 from fullcount.runtime.connectors.http.forms import Detail, Dialect, Operation
 from fullcount.runtime.connectors.http.page import VALUE, read_page
+from fullcount.runtime.connectors.http.said import Said
 from fullcount.runtime.connectors.http.scan import Client, operation_for
 from fullcount.runtime.connectors.http.template import Known, NoValueError, path_of
 from fullcount.runtime.evidence.codes import Reason
@@ -69,6 +70,46 @@ async def read_object(
     fields: Sequence[str],
 ) -> Reading:
     """Read one object live. Raises `SourceError` where the source did not answer."""
+    found = await found_object(dialect, client, settings, resource, key, fields)
+    if isinstance(found, Reading):
+        return found
+    operation, exchange, said = found.operation, found.exchange, found.said
+    whole = {"status": exchange.reply.status, "headers": dict(exchange.reply.headers), "body": exchange.reply.body}
+    name = {VALUE: key[0]} if found.named_by_request and len(key) == 1 else {}
+    said.items = [{**said.items[0], **name, HEADERS: dict(exchange.reply.headers), DETAIL: whole}]
+    further = detail_of(settings, fields)
+    if further is not None and (settings.detail is None or settings.detail.path != settings.read):
+        said.items = [_named(said.items[0], settings, resource, key)]
+        await _of(dialect, client, settings).add(further, operation, exchange.request, said)
+        if len(said.found) > 0:
+            return Reading(Existence.UNKNOWN, reasons=tuple(found.reason for found in said.found))
+    columns, states = columns_of(operation, exchange, said, places_for(settings, fields))
+    cells = {
+        name: coerce_cell(settings.fields[name].type, column[0], states[name][0] if name in states else None)
+        for name, column in columns.items()
+    }
+    return Reading(Existence.FOUND, cells)
+
+
+@dataclass(frozen=True, slots=True)
+class FoundObject:
+    """What the reply to the request for one object held, and by which rules it was read."""
+
+    operation: Operation
+    exchange: Exchange
+    said: Said
+    named_by_request: bool
+
+
+async def found_object(
+    dialect: Dialect,
+    client: Client,
+    settings: HttpResource,
+    resource: Resource,
+    key: tuple[Value, ...],
+    fields: Sequence[str],
+) -> FoundObject | Reading:
+    """Ask for one object: what the reply held, or why there is nothing. Raises `SourceError` without an answer."""
     if settings.read is None:
         detail = f"`{resource.name}` has no `read` path, so one object can't be read"
         return Reading(Existence.UNKNOWN, reasons=(Incompleteness(code=Reason.SCOPE_NOT_COVERED, detail=detail),))
@@ -96,21 +137,7 @@ async def read_object(
         return Reading(Existence.GONE)
     if len(said.found) > 0:
         return Reading(Existence.UNKNOWN, reasons=tuple(found.reason for found in said.found))
-    whole = {"status": reply.status, "headers": dict(reply.headers), "body": reply.body}
-    name = {VALUE: key[0]} if rules.named_by_request and len(key) == 1 else {}
-    said.items = [{**said.items[0], **name, HEADERS: dict(reply.headers), DETAIL: whole}]
-    further = detail_of(settings, fields)
-    if further is not None and (settings.detail is None or settings.detail.path != settings.read):
-        said.items = [_named(said.items[0], settings, resource, key)]
-        await _of(dialect, client, settings).add(further, operation, request, said)
-        if len(said.found) > 0:
-            return Reading(Existence.UNKNOWN, reasons=tuple(found.reason for found in said.found))
-    columns, states = columns_of(operation, exchange, said, places_for(settings, fields))
-    cells = {
-        name: coerce_cell(settings.fields[name].type, column[0], states[name][0] if name in states else None)
-        for name, column in columns.items()
-    }
-    return Reading(Existence.FOUND, cells)
+    return FoundObject(operation, exchange, said, rules.named_by_request)
 
 
 def _named(item: Any, settings: HttpResource, resource: Resource, key: tuple[Value, ...]) -> Any:

@@ -9,7 +9,7 @@ tables that would go or change with this one, and it sets off no trigger or rule
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
@@ -25,6 +25,7 @@ from fullcount.runtime.connectors.sql.precondition import delete_took_effect, up
 from fullcount.runtime.connectors.sql.reach import Reaches
 from fullcount.runtime.connectors.sql.rows import Rows
 from fullcount.runtime.connectors.sql.values import Values
+from fullcount.runtime.connectors.sql.whole import whole_row
 from fullcount.runtime.connectors.sql.write import Write
 from fullcount.runtime.evidence.codes import ActReason, Reason
 
@@ -70,9 +71,24 @@ class SqlActor:
             # connecting failed, or the declaration does not fit: no write was sent
             return ActResult(Outcome.FAILED, None, f"nothing was written: {error.reason.detail}")
 
+    async def back_up(self, call: ActCall) -> Mapping[str, Any] | None:
+        """See `TakesBackups.back_up`. Of a table with columns that this credential may not read, none is taken."""
+        resource = call.resource
+
+        def work(connection: Connection) -> Mapping[str, Any] | None:
+            described = self._tables.of(connection, resource)
+            rows = Rows(resource, described, self._values)
+            row = whole_row(connection, rows, call.key, is_postgres=self._database.is_postgres)
+            return None if row is None else {"table": described.place, "row": row}
+
+        return await self._look(f"reading one whole row of {resource.name}", work)
+
     async def took_effect(self, call: ActCall) -> bool | None:
         """See `SourceActor.took_effect`. Raises `SourceError` when the source can't be asked."""
         resource = call.resource
+        if resource.operations[call.operation].restores:
+            whole = await self.back_up(call)
+            return False if whole is None else True if self._restored(call, whole) else None
         wanted = {name: value for name, value in call.arguments.items() if name not in resource.key}
         marks = {name for name in (resource.incarnation, resource.version) if name is not None}
         names = sorted({*call.expected, *wanted, *marks} & set(resource.fields))
@@ -87,6 +103,9 @@ class SqlActor:
         if resource.operations[call.operation].effect is Effect.DELETE:
             return delete_took_effect(call, now)
         return update_took_effect(call, wanted, now, managed=settings.version_managed)
+
+    def _restored(self, call: ActCall, now: Mapping[str, Any]) -> bool:
+        return call.backup is not None and call.backup.content == now
 
     async def close(self) -> None:
         """See `SourceActor.close`."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pydantic import BaseModel
 
-from fullcount.compiler.catalog import Effect, Idempotency, Operation, Parameter, Resource, Visibility
+from fullcount.compiler.catalog import Closure, Effect, Idempotency, Operation, Parameter, Resource, Visibility
 from fullcount.compiler.claims import Consistency
 from fullcount.runtime.connectors.base import SourceActor, SourceReader
 from fullcount.runtime.connectors.in_parts import NAME
@@ -108,6 +108,19 @@ def _operations(table: SqlResource) -> list[Operation]:
                 effect=Effect.DELETE,
                 idempotency=Idempotency.PRECONDITION,
                 reversible=False,
+                closure=Closure.COMPUTED,
+                backup=True,
+            )
+        )
+        found.append(
+            Operation(
+                name="restore",
+                parameters=key,
+                effect=Effect.CREATE,
+                idempotency=Idempotency.NATURAL,
+                reversible=False,
+                undoes=frozenset({"delete"}),
+                restores=True,
             )
         )
     return found

@@ -28,7 +28,8 @@ from fullcount.runtime.connectors.sql.described import Described
 class Dependent:
     """Rows of another table that go, change, or lose their reference with the row they refer to.
 
-    `at`: when it is deleted, when the referred columns are updated.
+    `at`: when it is deleted, when the referred columns are updated; empty: the database refuses the write instead.
+    `cascades`: at a deletion they go as well, else they are changed.
     """
 
     schema: str
@@ -36,6 +37,7 @@ class Dependent:
     columns: tuple[tuple[str, str], ...]
     """Pairs of its column and ours."""
     at: frozenset[Effect]
+    cascades: bool = False
 
     @property
     def place(self) -> str:

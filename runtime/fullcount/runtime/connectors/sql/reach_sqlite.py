@@ -53,16 +53,18 @@ def _dependents(connection: Connection, table: str) -> tuple[Dependent, ...]:
     primary = list(connection.execute(_PRIMARY, {"name": table}).scalars())
     grouped: dict[tuple[str, int], list[tuple[str, str]]] = {}
     at: dict[tuple[str, int], frozenset[Effect]] = {}
+    cascades: dict[tuple[str, int], bool] = {}
     for row in connection.execute(_REFERENCES, {"name": table}):
         pairs = grouped.setdefault((row.child, row.id), [])
         actions = {Effect.DELETE: row.on_delete, Effect.UPDATE: row.on_update}
+        cascades[row.child, row.id] = row.on_delete == "CASCADE"
         at[row.child, row.id] = frozenset(effect for effect, action in actions.items() if action not in _HARMLESS)
         named = row.ours if row.ours is not None else next(iter(primary[len(pairs) :]), None)
         if named is not None:
             # a reference to a primary key that is not there cascades nowhere: SQLite refuses the write
             pairs.append((row.theirs, named))
     return tuple(
-        Dependent("main", child, tuple(pairs), at[child, number])
+        Dependent("main", child, tuple(pairs), at[child, number], cascades[child, number])
         for (child, number), pairs in grouped.items()
-        if len(pairs) > 0 and len(at[child, number]) > 0
+        if len(pairs) > 0
     )

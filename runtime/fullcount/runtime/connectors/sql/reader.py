@@ -9,9 +9,19 @@ from typing import TypeVar
 from sqlalchemy import ColumnElement, Connection, func, literal_column, or_, select
 from sqlalchemy.exc import DBAPIError
 
-from fullcount.compiler.catalog import Resource
+from fullcount.compiler.catalog import Effect, Resource
 from fullcount.compiler.values import Cell, Value
-from fullcount.runtime.connectors.base import Collateral, Existence, Matches, Question, Reading, Scan, SourceError
+from fullcount.runtime.connectors.base import (
+    ClosureFound,
+    Collateral,
+    Existence,
+    Matches,
+    Question,
+    Reading,
+    Scan,
+    SourceError,
+)
+from fullcount.runtime.connectors.sql.closure import Following
 from fullcount.runtime.connectors.sql.config import SqlConfig, can_look_up
 from fullcount.runtime.connectors.sql.database import Database, Lane, Lanes, reading
 from fullcount.runtime.connectors.sql.described import Described, Descriptions
@@ -133,6 +143,22 @@ class SqlReader:
             return collateral(reach, described, named, self._config.resources[resource.name])
 
         return await self._ask(f"looking for triggers of {resource.name}", work)
+
+    async def closures(
+        self, resource: Resource, operation: str, keys: Sequence[tuple[Value, ...]]
+    ) -> Sequence[ClosureFound]:
+        """See `ForeseesClosure.closures`: all of them in one state of the database."""
+        if len(keys) == 0 or resource.operations[operation].effect is not Effect.DELETE:
+            return [ClosureFound() for _ in keys]
+        vouched = frozenset(self._config.resources[resource.name].known_triggers)
+
+        def work(connection: Connection) -> list[ClosureFound]:
+            rows = Rows(resource, self._tables.of(connection, resource), self._values)
+            reaches = Reaches(self._database)
+            followed = Following(connection, reaches, rows, vouched, is_postgres=self._database.is_postgres)
+            return [followed.closure(key) for key in keys]
+
+        return await self._ask(f"looking for what goes with rows of {resource.name}", work)
 
     async def close(self) -> None:
         """See `SourceReader.close`."""

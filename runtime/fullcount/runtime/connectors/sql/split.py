@@ -1,8 +1,8 @@
 """Reading and acting on a source that is split: each question and each act goes to the database of its part.
 
-Guarantees: an object is read and written in the part that its key names and in no other; before the first write in a
-part it was made sure that the writing side reaches the very database that is read. Of the whole there is no listing
-and no count: a part that is not asked is not spoken for.
+Guarantees: an object is read and written in the part that its key names and in no other; two parts are never one
+database under two names; before the first write in a part it was made sure that the writing side reaches the very
+database that is read. Of the whole there is no listing and no count: a part that is not asked is not spoken for.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 from sqlalchemy import make_url
 
@@ -20,6 +21,7 @@ from fullcount.runtime.connectors.base import (
     TARGET_FACTS,
     ActCall,
     ActResult,
+    ClosureFound,
     Collateral,
     Matches,
     Outcome,
@@ -56,6 +58,7 @@ class SplitReader:
         self._source, self._config = source, config
         self._opening = asyncio.Lock()
         self._parts: dict[tuple[str, ...], SqlReader] = {}
+        self._places: dict[tuple[tuple[str, str], ...], Mapping[str, str]] = {}
         self._answered: set[tuple[str, ...]] = set()
 
     async def identity(self) -> Mapping[str, str]:
@@ -101,6 +104,28 @@ class SplitReader:
             way_on=next((each.way_on for each in found if each.way_on != ""), ""),
         )
 
+    async def closures(
+        self, resource: Resource, operation: str, keys: Sequence[tuple[Value, ...]]
+    ) -> Sequence[ClosureFound]:
+        """See `ForeseesClosure.closures`: each in the part that the object is in."""
+        by_part: dict[tuple[str, ...], list[int]] = {}
+        parts = [part_of(self._config.partitions, resource, key) for key in keys]
+        for number, part in enumerate(parts):
+            by_part.setdefault(self._named(part), []).append(number)
+        found = [ClosureFound() for _ in keys]
+        for numbers in by_part.values():
+            part = parts[numbers[0]]
+            own = resource_of_part(resource, part)
+            asked = [own_key(resource, keys[number], part) for number in numbers]
+            answers = await (await self.of(part)).closures(own, operation, asked)
+            for number, each in zip(numbers, answers, strict=True):
+                found[number] = replace(
+                    each,
+                    own=tuple(_whole_key(resource, key, part) for key in each.own),
+                    first=tuple(_whole_key(resource, key, part) for key in each.first),
+                )
+        return found
+
     async def close(self) -> None:
         """See `SourceReader.close`."""
         for reader in self._parts.values():
@@ -112,8 +137,25 @@ class SplitReader:
         config, named = of_part(self._config, part), self._named(part)
         async with self._opening:
             if named not in self._parts:
-                self._parts[named] = await SqlReader.open(self._source, config)
+                self._parts[named] = await self._opened(config, part)
             return self._parts[named]
+
+    async def _opened(self, config: SqlConfig, part: Mapping[str, str]) -> SqlReader:
+        """Connect to one part, having made sure that no other part is the same database."""
+        reader = await SqlReader.open(self._source, config)
+        try:
+            place = _place(await reader.identity())
+            other = self._places.setdefault(place, dict(part))
+            if other != part:
+                detail = (
+                    f"the parts {part_name(other)} and {part_name(part)} are one and the same database, so that each "
+                    "object would be there several times"
+                )
+                raise SourceError(not_covered(detail))
+        except SourceError:
+            await reader.close()
+            raise
+        return reader
 
     def _named(self, part: Mapping[str, str]) -> tuple[str, ...]:
         return tuple(part[name] for name in self._config.partitions)
@@ -159,6 +201,11 @@ class SplitActor:
             return ActResult(Outcome.FAILED, None, f"nothing was written: {error.reason.detail}")
         return await actor.write(own)
 
+    async def back_up(self, call: ActCall) -> Mapping[str, Any] | None:
+        """See `TakesBackups.back_up`. Raises `SourceError` when the part can't be asked."""
+        actor, own = await self._of(call)
+        return await actor.back_up(own)
+
     async def took_effect(self, call: ActCall) -> bool | None:
         """See `SourceActor.took_effect`. Raises `SourceError` when the part can't be asked."""
         actor, own = await self._of(call)
@@ -201,6 +248,14 @@ def _targets(facts: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, value in facts.items() if name.startswith(TARGET_FACTS)}
 
 
+def _place(facts: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Return what a database has under whatever name it is reached: its file, or its cluster and what is read there."""
+    if "file" in facts:
+        return (("file", facts["file"]),)
+    names = {"target_host", "target_port"} if "target_system" in facts else set()
+    return tuple(sorted((name, value) for name, value in _targets(facts).items() if name not in names))
+
+
 def _target(config: SqlConfig, address: DatabaseUrl) -> Mapping[str, str]:
     """Return the facts that hold for every part: where the template leads, without secrets."""
     url = make_url(address.resolve())
@@ -220,3 +275,9 @@ def _target(config: SqlConfig, address: DatabaseUrl) -> Mapping[str, str]:
         "target_split_by": split_by,
         "user": url.username or "",
     }
+
+
+def _whole_key(resource: Resource, key: tuple[Value, ...], part: Mapping[str, str]) -> tuple[Value, ...]:
+    """Return the key of an object of a part as it is in the whole."""
+    rest = iter(key)
+    return tuple(part[name] if name in part else next(rest) for name in resource.key)

@@ -16,7 +16,8 @@ from sqlalchemy.types import NullType
 
 from fullcount.compiler.catalog import Effect
 from fullcount.compiler.values import Cell, Value, present
-from fullcount.runtime.connectors.base import ActCall, ActResult, ErrorClass, Outcome
+from fullcount.runtime.connectors.base import ActCall, ActResult, ErrorClass, Outcome, StoredBackup
+from fullcount.runtime.connectors.sql.closure import Following
 from fullcount.runtime.connectors.sql.config import SqlResource
 from fullcount.runtime.connectors.sql.database import Lane, reading
 from fullcount.runtime.connectors.sql.described import Described, Descriptions
@@ -25,6 +26,7 @@ from fullcount.runtime.connectors.sql.precondition import difference, fields_to_
 from fullcount.runtime.connectors.sql.reach import Reaches, collateral, goes_with
 from fullcount.runtime.connectors.sql.rows import Rows
 from fullcount.runtime.connectors.sql.values import Values
+from fullcount.runtime.connectors.sql.whole import WholeRow, put_back, whole_row
 from fullcount.runtime.evidence.codes import ActReason, Reason
 from fullcount.runtime.plan.cells import to_json
 
@@ -85,6 +87,9 @@ class Write:
             raise _GiveUpError(Outcome.REFUSED, f"{described.place} is a {described.kind}, not a table")
         rows = Rows(resource, described, self.values)
         wanted = self._wanted()
+        if resource.operations[call.operation].restores:
+            self._restore(connection, rows)
+            return {}
         deleting = resource.operations[call.operation].effect is Effect.DELETE
         names = sorted({*fields_to_compare(call), *(resource.fields if deleting else wanted)})
         condition = rows.with_key(call.key)
@@ -93,6 +98,9 @@ class Write:
         if found is not None:
             outcome = Outcome.CHANGED if found.verifiable else Outcome.REFUSED
             raise _GiveUpError(outcome, found.detail, ActReason.PRECONDITION_FAILED)
+        if call.backup is not None and self._whole(connection, rows) != self._stored(call.backup):
+            detail = "it changed since its backup was taken"
+            raise _GiveUpError(Outcome.CHANGED, detail, ActReason.PRECONDITION_FAILED)
         guarded = self._guarded(rows, condition)
         self._reaches_no_further(connection, described, condition, wanted)
         if deleting:
@@ -101,20 +109,74 @@ class Write:
             self._update(connection, rows, guarded, wanted)
         return {name: _json(resource.fields[name].type, now[name]) for name in names if deleting or name in wanted}
 
+    def _restore(self, connection: Connection, rows: Rows) -> None:
+        """Put the row of the backup back where nothing stands under its key, and see that it is the very same."""
+        backup = self.call.backup
+        if backup is None:
+            raise _GiveUpError(Outcome.REFUSED, "there is no backup to restore from")
+        row = self._stored(backup)
+        if self._whole(connection, rows) is not None:
+            detail = "a row stands under its key again"
+            raise _GiveUpError(Outcome.CHANGED, detail, ActReason.PRECONDITION_FAILED)
+        self._sets_off_nothing(connection, rows.described)
+        try:
+            put_back(connection, rows.described, row, is_postgres=self.tables.database.is_postgres)
+        except ValueError as error:
+            raise _GiveUpError(Outcome.REFUSED, f"it can't be restored: {error}") from None
+        if self._whole(connection, rows) != row:
+            raise _GiveUpError(Outcome.REFUSED, "the database made something else of the row that was put back")
+
+    def _whole(self, connection: Connection, rows: Rows) -> WholeRow | None:
+        return whole_row(connection, rows, self.call.key, is_postgres=self.tables.database.is_postgres)
+
+    def _stored(self, backup: StoredBackup) -> WholeRow:
+        row = None if backup.content is None else backup.content.get("row")
+        if not isinstance(row, dict):
+            raise _GiveUpError(Outcome.REFUSED, "what its backup holds is not known")
+        return row
+
+    def _sets_off_nothing(self, connection: Connection, described: Described) -> None:
+        """Give up if the write would set off a trigger or a rule that nobody has vouched for."""
+        operation = self.call.resource.operations[self.call.operation]
+        unknown = collateral(self.reaches.of(connection, described), described, operation, self.settings).unknown
+        if len(unknown) > 0:
+            detail = f"{' and '.join(unknown)}, and may change what nobody approved"
+            raise _GiveUpError(Outcome.REFUSED, detail, ActReason.COLLATERAL_CHANGE)
+
     def _reaches_no_further(
         self, connection: Connection, described: Described, condition: ColumnElement[bool], wanted: Mapping[str, Value]
     ) -> None:
         """Give up if the write would change, or set off a change of, anything but its one row."""
         operation = self.call.resource.operations[self.call.operation]
         reach = self.reaches.of(connection, described)
-        unknown = collateral(reach, described, operation, self.settings).unknown
-        if len(unknown) > 0:
-            detail = f"{' and '.join(unknown)}, and may change what nobody approved"
-            raise _GiveUpError(Outcome.REFUSED, detail, ActReason.COLLATERAL_CHANGE)
+        self._sets_off_nothing(connection, described)
+        if self.call.closure is not None:
+            self._takes_no_more(connection, described, self.call.closure)
+            return
         lost = goes_with(connection, reach, described, condition, operation.effect, wanted)
         if lost is not None:
             detail = f"rows of {lost} refer to it and would go, change or lose their reference with it"
             raise _GiveUpError(Outcome.REFUSED, detail, ActReason.COLLATERAL_CHANGE)
+
+    def _takes_no_more(self, connection: Connection, described: Described, planned: Mapping[str, int]) -> None:
+        """Give up if more would go along than the plan counted, or an object like this one."""
+        rows = Rows(self.call.resource, described, self.values)
+        vouched = frozenset(self.settings.known_triggers)
+        is_postgres = self.tables.database.is_postgres
+        found = Following(connection, self.reaches, rows, vouched, is_postgres=is_postgres).closure(self.call.key)
+        if found.unknown is not None:
+            detail = f"what goes with it can't be told: {found.unknown}"
+            raise _GiveUpError(Outcome.REFUSED, detail, ActReason.COLLATERAL_CHANGE)
+        if len(found.own) > 0:
+            named = ", ".join(str(part) for part in found.own[0])
+            detail = f"the object {named} would go or change with it, and was not acted on itself"
+            raise _GiveUpError(Outcome.CHANGED, detail, ActReason.COLLATERAL_CHANGE)
+        for what, number in found.counts.items():
+            if number > planned.get(what, 0):
+                detail = (
+                    f"more goes with it than was approved: {what}: {number}, and {planned.get(what, 0)} in the plan"
+                )
+                raise _GiveUpError(Outcome.CHANGED, detail, ActReason.COLLATERAL_CHANGE)
 
     def _wanted(self) -> dict[str, Value]:
         """Return the columns to write, after checking that the call says nothing else."""

@@ -1,0 +1,166 @@
+"""What is kept of an object before it is acted on, and what goes with it: `backup` and `cascades`.
+
+Guarantees of an act that checked: a deletion says, by its source's declaration, what else it takes along, or nothing is
+deleted; what goes along goes only where the workflow says so; a backup is taken only of what can be brought back from
+it as a whole. It must never take silence for "nothing else".
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from fullcount.compiler import program
+from fullcount.compiler.catalog import Catalog, Closure, Operation
+from fullcount.compiler.report import error
+from fullcount.dsl import tree
+from fullcount.dsl.diagnostics import Diagnostics, Label
+from fullcount.dsl.source import Span
+
+
+def check_keeping(
+    decl: tree.ActDecl, calls: program.Calls, catalog: Catalog, sink: Diagnostics
+) -> tuple[program.Calls, program.Backup | None] | None:
+    """Check these clauses; return the calls, with the undo that a backup makes possible; None with a finding."""
+    holds = [
+        _closures(decl, calls, catalog, sink),
+        decl.cascades is None or _cascades(decl, decl.cascades, calls, catalog, sink),
+    ]
+    if decl.backup is None:
+        return (calls, None) if all(holds) else None
+    kept = _backed_up(decl, decl.backup, calls, catalog, sink)
+    return kept if all(holds) else None
+
+
+def _operation(call: program.OperationCall, catalog: Catalog) -> Operation:
+    return catalog.resources(call.source)[call.resource].operations[call.operation]
+
+
+def _closures(decl: tree.ActDecl, calls: program.Calls, catalog: Catalog, sink: Diagnostics) -> bool:
+    """Whether of everything that is deleted it is known what goes with it; if not, that is reported."""
+    written = [(decl.operation, calls.call)]
+    written += [
+        (step.operation, found.call) for step in decl.steps for found in calls.steps if found.label == step.label.text
+    ]
+    holds = True
+    for place, call in written:
+        if place is None or call is None or not call.deletes:
+            continue
+        if _operation(call, catalog).closure is not Closure.UNKNOWN:
+            continue
+        holds = False
+        error(
+            sink,
+            "FC571",
+            f"nobody says what else goes when `{call.operation}` deletes an object",
+            place.span,
+            note="what goes with it is not known",
+            why="what a deletion takes along was approved by nobody, and no limit counts it",
+            help='if it takes nothing along, say so where the source is configured: `closure = "none"` under'
+            f" `[sources.{call.source}.resources.{call.resource}.operations.{call.operation}]`",
+        )
+    return holds
+
+
+def _cascades(
+    decl: tree.ActDecl, said: tree.CascadesDecl, calls: program.Calls, catalog: Catalog, sink: Diagnostics
+) -> bool:
+    call = calls.call
+    if call is not None and call.deletes and _operation(call, catalog).closure is Closure.COMPUTED:
+        return True
+    if call is not None and call.deletes and _operation(call, catalog).closure is Closure.UNKNOWN:
+        return True  # reported already
+    error(
+        sink,
+        "FC572",
+        "nothing goes along here that could be counted",
+        said.span,
+        labels=() if decl.operation is None else (Label(decl.operation.span, "takes nothing along"),),
+        help="remove `cascades within limit`",
+    )
+    return False
+
+
+def _backed_up(
+    decl: tree.ActDecl, said: tree.BackupDecl, calls: program.Calls, catalog: Catalog, sink: Diagnostics
+) -> tuple[program.Calls, program.Backup] | None:
+    call = calls.call
+    if call is None or decl.operation is None:
+        return None  # the grammar offers no backup beside steps; a step that strayed in is reported
+    if said.kept <= 0:
+        error(
+            sink,
+            "FC574",
+            "a backup that is kept for no time",
+            said.span,
+            why="zero means none: it would be gone before anybody could miss the object",
+            help="write `backup kept for 30d`",
+        )
+        return None
+    if decl.undo is not None:
+        error(
+            sink,
+            "FC575",
+            "there are two ways back, and it is not clear which of them is taken",
+            said.span,
+            labels=(Label(decl.undo.span, "the other one"),),
+            help="remove `undo`: with a backup, the object is restored whole",
+        )
+        return None
+    restoring = _restoring(call, catalog)
+    if restoring is None:
+        _no_way(call, decl.operation.span, said, sink)
+        return None
+    if decl.cascades is not None:
+        error(
+            sink,
+            "FC577",
+            "a backup holds the object alone, and here more goes with it",
+            said.span,
+            labels=(Label(decl.cascades.span, "more goes along"),),
+            why="the plan would say that it can be taken back, and what went along could not",
+            help="remove one of the two clauses",
+        )
+        return None
+    keys = {
+        name: call.arguments[own]
+        for name, parameter in restoring.parameters.items()
+        for own, given in _operation(call, catalog).parameters.items()
+        if parameter.key is not None and given.key == parameter.key
+    }
+    undo = program.OperationCall(call.source, call.resource, restoring.name, keys, reversible=True, from_backup=True)
+    return replace(calls, call=replace(call, reversible=True), undo=undo), program.Backup(said.kept)
+
+
+def _restoring(call: program.OperationCall, catalog: Catalog) -> Operation | None:
+    """Return the operation that brings back from a backup what this one did; None if there is no such way."""
+    if not call.own or not _operation(call, catalog).backup:
+        return None
+    operations = catalog.resources(call.source)[call.resource].operations.values()
+    return next((each for each in operations if each.restores and call.operation in each.undoes), None)
+
+
+def _no_way(call: program.OperationCall, at: Span, said: tree.BackupDecl, sink: Diagnostics) -> None:
+    error(
+        sink,
+        "FC576",
+        f"nothing can be restored of what `{call.operation}` did",
+        said.span,
+        labels=(Label(at, "no backup is taken of this"),),
+        why="a backup that nothing brings back is none",
+        help="remove `backup`; the act then can't be taken back, unless its operation has an `undo`",
+    )
+
+
+def refuse_restoring(operation: Operation, called: str, span: Span, sink: Diagnostics) -> bool:
+    """Report a call of what only an undo from a backup calls; True if it is one."""
+    if not operation.restores:
+        return False
+    error(
+        sink,
+        "FC578",
+        f"`{called}` restores an object from its backup, and is called by `fullcount undo` alone",
+        span,
+        why="without a backup there is nothing that it could restore",
+        help="write `backup kept for 30d` in the act instead: its undo is made of that",
+    )
+    return True

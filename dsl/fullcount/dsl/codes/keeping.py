@@ -1,0 +1,120 @@
+"""FC571 to FC578: what goes with an object, and what is kept of it. A part of the hundred on how much may happen."""
+
+from __future__ import annotations
+
+from fullcount.dsl.codes.examples import TIDY, tidy
+from fullcount.dsl.codes.model import Code
+
+_ACT = """\
+  act disable with directory.update(id: a.id, locked: true) {
+    undo directory.update(id: a.id, locked: false)
+  }
+"""
+_DELETE = "  act disable with directory.delete(id: a.id) {{ {} }}\n"
+_GROUPS = """\
+workflow tidy_groups {
+  inventory groups from archive.groups {
+    key id
+    fields { id: text, created: timestamp }
+  }
+
+  verify groups { complete, fresh within 1h }
+
+  propose remove from groups as g {
+    where g.created < now - 900d
+    limit 50, 5%
+  }
+
+  approve remove { 2 of role "iam-admin" not by author, expires after 3d }
+
+  act remove with archive.OPERATION(id: g.id)
+}
+"""
+_LOGS = _GROUPS.replace("groups", "logs").replace("created", "at")
+
+
+def _deleting(*clauses: str) -> str:
+    return tidy((_ACT, _DELETE.format(" ".join(clauses))))
+
+
+CODES: tuple[Code, ...] = (
+    Code(
+        id="FC571",
+        title="nobody says what else goes with a deleted object",
+        explanation=(
+            "Deleting one object may delete others with it: the members of a group, the files of a folder, the "
+            "records of a zone. What goes along was proposed by no rule, was seen by no reviewer, and is counted by no "
+            "limit.\n\n"
+            "A database says what goes along, and Fullcount looks it up for each row. Of any other source somebody has "
+            'to say it: `closure = "none"` at the operation in `fullcount.toml`, after a look at what the API does. '
+            "If something does go along, delete that first, by a workflow of its own."
+        ),
+        wrong=_GROUPS.replace("OPERATION", "dissolve"),
+        right=_GROUPS.replace("OPERATION", "delete"),
+    ),
+    Code(
+        id="FC572",
+        title="nothing goes along that could be counted",
+        explanation=(
+            "`cascades within limit` lets go what goes with an object, and counts it against the limit. The operation "
+            "here takes nothing along, so that the clause says something that is not so."
+        ),
+        wrong=_deleting("cascades within limit"),
+        right=_deleting(),
+    ),
+    Code(
+        id="FC574",
+        title="a backup that is kept for no time",
+        explanation="Zero means none: the backup would be gone before anybody could miss the object.",
+        wrong=_deleting("backup kept for 0d"),
+        right=_deleting("backup kept for 30d"),
+    ),
+    Code(
+        id="FC575",
+        title="two ways back",
+        explanation=(
+            "An act with a backup is taken back by restoring the object from it, whole. With an `undo` beside it "
+            "nobody can say which of the two `fullcount undo` would take. Remove one of them."
+        ),
+        wrong=tidy(("    undo directory.update", "    backup kept for 30d\n    undo directory.update")),
+        right=TIDY,
+    ),
+    Code(
+        id="FC576",
+        title="nothing can be restored",
+        explanation=(
+            "The operation is none of which a backup is taken, or its source has no operation that brings an object "
+            "back from one. A backup that nothing brings back is none.\n\n"
+            "Remove `backup`, and let more than one person approve."
+        ),
+        wrong=_GROUPS.replace("OPERATION(id: g.id)", "delete(id: g.id) { backup kept for 30d }"),
+        right=_GROUPS.replace("OPERATION", "delete"),
+    ),
+    Code(
+        id="FC577",
+        title="a backup, where more goes than it holds",
+        explanation=(
+            "A backup holds the object itself. What goes along with it (`cascades within limit`) could not be "
+            "restored, and the plan would say that the act can be taken back. Delete what goes along first, by a "
+            "workflow of its own with its own backup, or do without the backup and let more people approve."
+        ),
+        wrong=_LOGS.replace("OPERATION(id: g.id)", "purge(id: g.id) { backup kept for 30d cascades within limit }"),
+        right=_LOGS.replace("OPERATION(id: g.id)", "purge(id: g.id) { backup kept for 30d }"),
+    ),
+    Code(
+        id="FC578",
+        title="an act that restores",
+        explanation=(
+            "The operation restores an object from its backup, and only `fullcount undo` calls it: without a backup "
+            "there is nothing that it could restore. Write `backup kept for 30d` in the act that deletes; its undo is "
+            "made of that."
+        ),
+        wrong=tidy(
+            (
+                _ACT.removesuffix("\n  }\n").lstrip(),
+                "act disable with directory.delete(id: a.id) {\n    undo directory.restore(id: a.id)",
+            )
+        ),
+        right=_deleting("backup kept for 30d"),
+    ),
+)

@@ -1,0 +1,60 @@
+"""What was done and not taken back: by a run, or to an object, whichever plan did it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+
+from fullcount.runtime.connectors.base import Outcome
+from fullcount.runtime.journal.entry import canonical_text, parse_canonical
+from fullcount.runtime.store import tables
+from fullcount.runtime.store.views import ActKind
+
+
+@dataclass(frozen=True, slots=True)
+class DoneAct:
+    """One object that a plan acted on. `undone`: it was taken back since."""
+
+    plan_id: str
+    workflow: str
+    object_key: tuple[Any, ...]
+    undone: bool
+
+
+def of_run(session: Session, run_id: str) -> tuple[DoneAct, ...]:
+    """Return what a run did: the objects whose acts it meant."""
+    return _done(session, tables.Act.intent_run_id == run_id)
+
+
+def of_object(session: Session, keys: Sequence[Sequence[Any]]) -> tuple[DoneAct, ...]:
+    """Return what was done to the object that one of these keys is of, the latest plan first."""
+    return _done(session, tables.Act.object_key.in_([canonical_text(list(key)) for key in keys]))
+
+
+def _done(session: Session, condition: Any) -> tuple[DoneAct, ...]:
+    act, plan = tables.Act, tables.Plan
+    query = (
+        select(act.plan_id, plan.workflow, act.object_key)
+        .join(plan, plan.plan_id == act.plan_id)
+        .where(condition, act.kind == ActKind.ACT.value, act.outcome == Outcome.DONE.value)
+        .order_by(plan.position.desc(), act.object_key)
+    )
+    found = session.execute(query).all()
+    ids = sorted({row.plan_id for row in found})
+    undone = select(act.plan_id, act.object_key).where(
+        act.plan_id.in_(ids), act.kind == ActKind.UNDO.value, act.outcome == Outcome.DONE.value
+    )
+    taken_back = {(plan_id, object_key) for plan_id, object_key in session.execute(undone)}
+    return tuple(
+        DoneAct(
+            row.plan_id,
+            row.workflow,
+            tuple(parse_canonical(row.object_key)),
+            (row.plan_id, row.object_key) in taken_back,
+        )
+        for row in found
+    )

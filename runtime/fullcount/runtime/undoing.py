@@ -1,0 +1,112 @@
+"""What `fullcount undo` is about: a plan, what one run of it did, or single objects.
+
+Guarantees: a word means one thing, or it is refused with the things that it could mean (FC798): nothing is taken back
+that nobody named. Looks at the store alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from fullcount.runtime import format as fmt
+from fullcount.runtime.errors import FullcountError
+from fullcount.runtime.exit_codes import Exit
+from fullcount.runtime.store import done_acts
+from fullcount.runtime.store.done_acts import DoneAct
+from fullcount.runtime.store.errors import PlanNotFound
+from fullcount.runtime.store.store import Store
+from fullcount.runtime.store.views import RunKind
+
+
+class NotDoneError(FullcountError):
+    """FC798: what was named was not acted upon, or could be several things."""
+
+    exit = Exit.USAGE
+
+    def __init__(self, message: str, *, help: str) -> None:  # noqa: A002
+        super().__init__("FC798", message, help=help)
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """The plan that an undo is of, and its objects; None: all that it did."""
+
+    plan_id: str
+    only: frozenset[tuple[Any, ...]] | None = None
+
+
+def aim(store: Store, what: str, objects: Sequence[str] = ()) -> Aim:
+    """Return what is meant: `what` is a plan, a run or an object; `objects` are some of those that it did.
+
+    Raises `NotDoneError`, and `PlanNotFound` for an id that could be several plans.
+    """
+    found = _plan_or_run(store, what)
+    if found is None:
+        if len(objects) > 0:
+            raise NotDoneError(f"`{what}` is no plan and no run", help="list them with `fullcount runs`")
+        return _object(store, what)
+    if len(objects) == 0:
+        return found
+    wanted: set[tuple[Any, ...]] = set()
+    with store.reading() as session:
+        for text in objects:
+            acts = [act for act in done_acts.of_object(session, _keys(text)) if _within(act, found)]
+            wanted.update(act.object_key for act in acts)
+            if len(acts) == 0:
+                raise NotDoneError(
+                    f"`{text}` was not acted upon by the plan `{found.plan_id}`; nothing was taken back",
+                    help=f"see what it did: fullcount show {found.plan_id} --all",
+                )
+    return Aim(found.plan_id, frozenset(wanted))
+
+
+def _within(act: DoneAct, of: Aim) -> bool:
+    return act.plan_id == of.plan_id and (of.only is None or act.object_key in of.only)
+
+
+def _plan_or_run(store: Store, what: str) -> Aim | None:
+    try:
+        return Aim(store.load_plan(what).document.plan_id)
+    except PlanNotFound as error:
+        if error.code != "FC713":
+            raise  # it is the beginning of several
+    run = store.find_run(what)
+    if run is None or run.plan_id is None:
+        return None
+    if run.kind is not RunKind.APPLY:
+        return Aim(run.plan_id)
+    with store.reading() as session:
+        return Aim(run.plan_id, frozenset(act.object_key for act in done_acts.of_run(session, run.run_id)))
+
+
+def _object(store: Store, text: str) -> Aim:
+    with store.reading() as session:
+        acts = done_acts.of_object(session, _keys(text))
+    open_ = [act for act in acts if not act.undone]
+    if len(acts) == 0:
+        raise NotDoneError(
+            f"there is no plan and no run `{text}`, and no object of this key was acted upon",
+            help="list plans and runs with `fullcount runs`; the key of several fields is a JSON list",
+        )
+    meant = open_ or list(acts[:1])
+    if len({(act.plan_id, act.object_key) for act in meant}) > 1:
+        told = ", ".join(f"`{act.plan_id}` ({act.workflow}, {fmt.key(act.object_key, 40)})" for act in meant[:3])
+        raise NotDoneError(
+            f"`{text}` was acted upon by several plans and not taken back: {told}",
+            help=f"name the plan as well: fullcount undo {meant[0].plan_id} {text}",
+        )
+    return Aim(meant[0].plan_id, frozenset({meant[0].object_key}))
+
+
+def _keys(text: str) -> list[list[Any]]:
+    """Return the keys that a text may stand for: a JSON list of the parts, or one part, as text and as a number."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return [[text]]
+    if isinstance(value, list):
+        return [value]
+    return [[text], *([[value]] if isinstance(value, int) and not isinstance(value, bool) else [])]

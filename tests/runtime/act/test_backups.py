@@ -1,0 +1,164 @@
+"""Backups: nothing is acted on before it is stored, and undo brings back the very object, or says why it can't."""
+
+from __future__ import annotations
+
+import stat
+
+import pytest
+from tests.support.acting import DAY, Orphans
+from tests.support.applying import Stage, figures, row
+
+from fullcount.runtime.connectors.base import Outcome, SourceError
+from fullcount.runtime.evidence.codes import Reason
+from fullcount.runtime.evidence.envelope import Incompleteness
+from fullcount.runtime.exit_codes import Exit
+from fullcount.runtime.journal.verify import verify
+from fullcount.runtime.store.held_backups import remove_expired
+from fullcount.runtime.store.views import ActKind
+
+DOWN = SourceError(Incompleteness(code=Reason.SOURCE_UNAVAILABLE, detail="connection refused"))
+
+
+def stage_of(tmp_path, **world) -> Stage:
+    """Return a clean-up that deletes accounts, each with a backup kept for 30 days."""
+    return Stage(tmp_path, Orphans(operation="delete", backup=30 * DAY, **world))
+
+
+def problems(stage: Stage) -> list[str]:
+    """Return what does not verify."""
+    return [str(found) for found in verify(stage.store, stage.snapshots, backups=stage.backups).problems]
+
+
+def stored(stage: Stage) -> list[str]:
+    """Return the names of the files of backups."""
+    return sorted(path.name for path in stage.backups.root.iterdir())
+
+
+@pytest.mark.requirement("R28")
+async def test_an_object_of_which_no_backup_can_be_taken_is_left_alone(tmp_path):
+    """It is refused with a code, the others are done, and nothing was meant for it."""
+    stage = stage_of(tmp_path, concurrency=1)
+    plan = await stage.approved()
+    stage.source.on("back_up", do=DOWN, at=2)
+    report = await stage.apply(plan)
+    assert figures(report) == {"done": 2, "refused": 1}
+    (left,) = [each for each in report.rows if each.outcome is Outcome.REFUSED]
+    assert left.reason == "FC788"
+    assert left.key in stage.world.account_table.objects
+    assert len(stored(stage)) == 2
+
+
+@pytest.mark.requirement("R28")
+async def test_nothing_is_acted_on_where_backups_cannot_be_stored(tmp_path):
+    """A folder that can't be written to stops the run before the first intent."""
+    stage = stage_of(tmp_path)
+    plan = await stage.approved()
+    stage.backups.root.write_text("a file stands where the folder should be")
+    report = await stage.apply(plan)
+    assert (figures(report), report.stopped_by.code) == ({"not_started": 3}, "FC788")
+    assert stage.source.effects == []
+    assert stage.store.ledger(plan.document.plan_id) == ()
+
+
+@pytest.mark.requirement("R29", "R36")
+async def test_an_object_that_changed_after_its_backup_is_not_deleted(tmp_path):
+    """The act rests on the whole object as it was stored, also on fields that the workflow does not read."""
+    stage = stage_of(tmp_path, accounts=1)
+    plan = await stage.approved()
+    table = stage.world.account_table
+    stage.source.on("perform", do=lambda: table.objects["a1",].update(locked=True))
+    report = await stage.apply(plan)
+    assert figures(report) == {"changed": 1}
+    assert ("a1",) in table.objects
+
+
+async def test_what_was_deleted_is_restored_as_it_was(tmp_path):
+    """The object comes back under its key with every field; each step is in the record, which verifies."""
+    stage = stage_of(tmp_path)
+    before = {key: dict(account) for key, account in stage.world.account_table.objects.items()}
+    plan = await stage.approved()
+    assert figures(await stage.apply(plan)) == {"done": 3}
+    assert stage.world.account_table.objects == {}
+    for file in stage.backups.root.iterdir():
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    report = await stage.undo(plan)
+    assert (figures(report), report.exit) == ({"done": 3}, Exit.DONE)
+    assert stage.world.account_table.objects == before
+    assert problems(stage) == []
+    assert (await stage.undo(plan)).repeated
+
+
+async def test_one_object_of_a_plan_is_restored_alone(tmp_path):
+    """The others stay as the plan left them, and can be restored later."""
+    stage = stage_of(tmp_path)
+    plan = await stage.approved()
+    await stage.apply(plan)
+    report = await stage.undo(plan, only=frozenset({("a2",)}))
+    assert (figures(report), report.candidates) == ({"done": 1}, 1)
+    assert set(stage.world.account_table.objects) == {("a2",)}
+    assert figures(await stage.undo(plan)) == {"done": 3}
+    assert len(stage.world.account_table.objects) == 3
+
+
+async def test_nothing_is_restored_where_something_stands_under_the_key(tmp_path):
+    """Whoever made it anew keeps theirs."""
+    stage = stage_of(tmp_path)
+    plan = await stage.approved()
+    await stage.apply(plan)
+    stage.world.account_table.put(stage.world.account(1, uuid="another"))
+    report = await stage.undo(plan)
+    assert figures(report) == {"done": 2, "changed": 1}
+    assert stage.world.account_table.objects["a1",]["uuid"] == "another"
+
+
+@pytest.mark.requirement("R39")
+@pytest.mark.parametrize("what", ["missing", "changed"])
+async def test_a_backup_that_is_lost_is_told_by_undo_and_by_verify(tmp_path, what):
+    """Nothing is restored from it; the others are; and when the folder is put back, the object is."""
+    stage = stage_of(tmp_path)
+    plan = await stage.approved()
+    await stage.apply(plan)
+    file = sorted(stage.backups.root.iterdir())[0]
+    kept = file.read_bytes()
+    if what == "missing":
+        file.unlink()
+    else:
+        file.write_bytes(kept.replace(b"production", b"elsewhere!"))
+    assert len(problems(stage)) == 1
+    assert "backup" in problems(stage)[0]
+    report = await stage.undo(plan)
+    assert figures(report) == {"done": 2, "not_started": 1}
+    assert report.exit is not Exit.DONE
+    (left,) = [each for each in report.rows if each.outcome is Outcome.NOT_STARTED]
+    assert "FC789" in left.detail
+    file.write_bytes(kept)
+    assert problems(stage) == []
+    assert figures(await stage.undo(plan)) == {"done": 3}
+
+
+async def test_a_backup_out_of_its_time_restores_nothing_and_is_removed(tmp_path):
+    """After 30 days the object is refused for good, the file goes, and the record verifies without it."""
+    stage = stage_of(tmp_path)
+    plan = await stage.approved()
+    await stage.apply(plan)
+    stage.world.clock.advance(31 * 86_400)
+    report = await stage.undo(plan)
+    assert figures(report) == {"refused": 3}
+    assert row(report, "a1").reason == "FC789"
+    assert remove_expired(stage.store, stage.backups) == 3
+    assert stored(stage) == []
+    assert problems(stage) == []
+
+
+async def test_an_act_that_was_meant_is_gone_on_with_from_the_same_backup(tmp_path):
+    """After a crash behind the intent the object is stored again, and it is the same backup or no act."""
+    stage = stage_of(tmp_path, accounts=1)
+    plan = await stage.approved()
+    stage.source.lose_answer(at=1, took_effect=False)
+    await stage.apply(plan)
+    first = stored(stage)
+    report = await stage.apply(plan)
+    assert figures(report) == {"done": 1}
+    assert stored(stage) == first
+    (entry,) = stage.store.ledger(plan.document.plan_id, kind=ActKind.ACT)
+    assert entry.parameters["backup"]["sha256"].removeprefix("sha256:") + ".json" in first

@@ -1,0 +1,74 @@
+"""`fullcount undo` of a plan, a run or an object, from backups of real rows."""
+
+from __future__ import annotations
+
+import pytest
+from tests.support.workspaces import ORPHANS
+
+KEPT = "act disable with directory.delete(id: a.id) { backup kept for 30d }"
+
+
+@pytest.fixture
+def bench(bench):
+    """A clean-up that deletes accounts with a backup of each."""
+    bench.sql("directory", "UPDATE accounts SET locked = 1 WHERE id = 'a12'")
+    bench.rule(act=KEPT)
+    return bench
+
+
+def applied(bench):
+    """Apply a plan and return it with the end of the apply."""
+    planned = bench.approved()
+    return planned, bench.run("apply", planned["plan_id"], "--json").json
+
+
+@pytest.mark.requirement("R28")
+def test_what_was_not_acted_upon_can_not_be_named(bench):
+    """An object of no plan, an object of another plan, a word that is nothing."""
+    planned, _ = applied(bench)
+    before = bench.everything()
+    for arguments in (("a04",), ("nothing",), (planned["plan_id"], "a04"), ("nothing", "a01")):
+        ended = bench.run("undo", *arguments)
+        assert ended.exit == 2, ended.said
+        assert "FC798" in ended.said
+    assert bench.everything() == before
+
+
+def test_an_object_that_several_plans_acted_upon_needs_its_plan(bench):
+    """It was deleted, made anew by somebody, and deleted again."""
+    first, _ = applied(bench)
+    bench.sql("directory", "INSERT INTO accounts VALUES ('a01', 'uuid-new', NULL, '2020-01-01T00:00:00Z', 0, 1)")
+    second, _ = applied(bench)
+    ended = bench.run("undo", "a01")
+    assert (ended.exit, "FC798" in ended.said) == (2, True)
+    assert second["plan_id"] in ended.words
+    assert bench.run("undo", second["plan_id"], "a01").exit == 0
+    assert bench.sql("directory", "SELECT entry_uuid FROM accounts WHERE id = 'a01'") == [("uuid-new",)]
+    assert first["plan_id"] != second["plan_id"]
+
+
+def test_an_object_a_run_and_a_plan_are_taken_back(bench):
+    """One object by its key, then all that the run did; everything is as it was, and the record verifies."""
+    before = bench.target()
+    planned, report = applied(bench)
+    assert len(bench.target()) == 12 - len(ORPHANS)
+    assert bench.run("undo", "a02").exit == 0
+    assert bench.sql("directory", "SELECT id FROM accounts WHERE id < 'a04'") == [("a02",)]
+    assert bench.run("undo", report["report"]["run_id"]).exit == 0
+    assert bench.target() == before
+    assert bench.run("undo", planned["plan_id"]).exit == 0
+    ended = bench.run("verify")
+    assert (ended.exit, "3 backup" in ended.words) == (0, True), ended.said
+
+
+def test_a_lost_backup_is_told_by_verify_and_by_undo(bench):
+    """Both say which, and the others are restored."""
+    planned, _ = applied(bench)
+    sorted((bench.root / ".fullcount" / "backups").iterdir())[0].unlink()
+    ended = bench.run("verify")
+    assert ended.exit == 1
+    assert "can't be restored" in ended.words
+    ended = bench.run("undo", planned["plan_id"])
+    assert ended.exit != 0
+    assert "FC789" in ended.words
+    assert len(bench.target()) == 11
