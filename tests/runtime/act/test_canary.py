@@ -10,7 +10,7 @@ from datetime import timedelta
 
 import pytest
 from tests.support.acting import Orphans
-from tests.support.applying import Stage, figures
+from tests.support.applying import ANA, Stage, figures
 from tests.support.fake_source import FakeSource, FakeTable, fake_resource
 
 from fullcount.compiler.program import AtMost, Canary
@@ -19,8 +19,10 @@ from fullcount.runtime.connectors.base import ActResult, Outcome, SourceError
 from fullcount.runtime.evidence.codes import Reason
 from fullcount.runtime.evidence.envelope import Incompleteness
 from fullcount.runtime.exit_codes import Exit
+from fullcount.runtime.journal.bundle import export_run
+from fullcount.runtime.journal.runs_of import run_of
 from fullcount.runtime.journal.verify import entries, verify
-from fullcount.runtime.store.errors import LedgerRefused
+from fullcount.runtime.store.errors import LedgerRefused, StoreError
 
 pytestmark = pytest.mark.requirement("R24", "R28")
 
@@ -145,6 +147,12 @@ async def counting(tmp_path, alerts: int, checked: Canary = CHECKED):
     return stage, plan, monitoring
 
 
+def exported(stage: Stage, plan, folder) -> None:
+    """Export what was done. Raises `StoreError` where the folder does not hold by itself."""
+    run = run_of(stage.store, plan.document.plan_id)
+    export_run(stage.store, run, folder / "bundle", signers=None, person=ANA, sign=None)
+
+
 async def test_more_than_may_be_after_the_wait_stops_the_rest(tmp_path):
     """As long as that is so; the resource and both numbers are named, and the way on."""
     stage, plan, monitoring = await counting(tmp_path, alerts=1_002)
@@ -206,6 +214,7 @@ async def test_a_count_that_holds_lets_the_rest_be_done_and_is_recorded(tmp_path
         (passed,) = [json.loads(entry.payload) for entry in entries(session) if entry.kind == "canary_passed"]
     assert passed["counted"] == 1
     assert verify(stage.store).problems == ()
+    exported(stage, plan, tmp_path)
 
 
 async def test_a_failure_in_the_canary_stops_the_rest_at_once(tmp_path):
@@ -320,3 +329,23 @@ async def test_the_journal_shows_acts_that_came_before_the_canary_had_passed(tmp
     (problem,) = verify(stage.store).problems
     assert "5 objects" in problem.what
     assert "before its canary of 2 passed" in problem.what
+
+
+async def test_the_journal_shows_that_the_rest_was_done_in_spite_of_what_was_counted(tmp_path, monkeypatch):
+    """Whoever asks nobody, or is content with more than may be, is found out."""
+    from fullcount.runtime.act import canary
+
+    for there, said in ((None, "without a count"), (2, "with 2 of `monitoring.firing_alerts`: 1 may be")):
+
+        async def counts(*_: object, there: int | None = there) -> int | None:
+            return there
+
+        folder = tmp_path / str(there)
+        folder.mkdir()
+        stage, plan, _ = await counting(folder, alerts=2)
+        monkeypatch.setattr(canary, "count_after_canary", counts)
+        assert figures(await stage.apply(plan)) == {"done": 5}
+        (problem,) = verify(stage.store).problems
+        assert said in problem.what
+        with pytest.raises(StoreError, match="its canary passed although at most 1 of `monitoring.firing_alerts` may"):
+            exported(stage, plan, folder)

@@ -41,4 +41,5 @@ def passed(state: State, entry: Entry, said: CanaryPassed) -> None:
     acts = state.acts_of.get(said.plan_id, {})
     if any(act["outcome"] in _BAD for key, act in acts.items() if key[1] == "act" and act["intent_at"] is not None):
         state.wrong(About.ACT, entry, "the canary passed although one of its acts failed, or its outcome was open")
+    state.counted[said.plan_id] = said.counted
     canary.set(entry, passed_at=entry.at)

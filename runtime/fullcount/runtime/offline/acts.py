@@ -112,6 +112,7 @@ def canary_passed(facts: Facts, line: Line, said: Said) -> None:
     acts = facts.acts.get(said["plan_id"], {})
     if any(act["outcome"] in _NOT_PASSED for (kind, _), act in acts.items() if kind == "act" and act["meant"]):
         facts.wrong("act", line, "the canary passed although one of its acts failed, or its outcome was open")
+    facts.counted[said["plan_id"]] = said.get("counted")
     canary["passed"] = True
 
 

@@ -33,6 +33,8 @@ class Facts:
     canaries: dict[str, dict[str, Any]] = field(default_factory=dict)
     early: dict[str, int] = field(default_factory=dict)
     """By plan: how many acts were meant before its canary had passed."""
+    counted: dict[str, int | None] = field(default_factory=dict)
+    """By plan whose canary passed: how many there were then of what its workflow has counted."""
     halted: bool = False
     paused: set[str] = field(default_factory=set)
     keys: set[str] = field(default_factory=set)
