@@ -22,6 +22,7 @@ from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.journal.bundle import export_run
 from fullcount.runtime.journal.runs_of import run_of
 from fullcount.runtime.journal.verify import entries, verify
+from fullcount.runtime.planning import sources_of
 from fullcount.runtime.store.errors import LedgerRefused, StoreError
 
 pytestmark = pytest.mark.requirement("R24", "R28")
@@ -151,6 +152,12 @@ def exported(stage: Stage, plan, folder) -> None:
     """Export what was done. Raises `StoreError` where the folder does not hold by itself."""
     run = run_of(stage.store, plan.document.plan_id)
     export_run(stage.store, run, folder / "bundle", signers=None, person=ANA, sign=None)
+
+
+def test_what_is_counted_is_of_a_source_that_the_plan_names():
+    """So that another target or connector version than the one that was approved is seen."""
+    workflow = Orphans(canary=CHECKED).workflow
+    assert sources_of(workflow, workflow.proposals[0]) == ["fake", "monitoring"]
 
 
 async def test_more_than_may_be_after_the_wait_stops_the_rest(tmp_path):
@@ -347,5 +354,5 @@ async def test_the_journal_shows_that_the_rest_was_done_in_spite_of_what_was_cou
         assert figures(await stage.apply(plan)) == {"done": 5}
         (problem,) = verify(stage.store).problems
         assert said in problem.what
-        with pytest.raises(StoreError, match="its canary passed although at most 1 of `monitoring.firing_alerts` may"):
+        with pytest.raises(StoreError, match=r"its canary passed although at most 1 of `monitoring.firing_alerts` may"):
             exported(stage, plan, folder)
