@@ -15,8 +15,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tests.runtime.act.test_steps import equals
 from tests.support.collecting import inventory_of
+from tests.support.fake_source import equals
 from tests.support.http_api import Answer, Api, Asked
 
 from fullcount.compiler import program

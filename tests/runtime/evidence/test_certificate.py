@@ -101,7 +101,7 @@ def test_unknown_visibility_needs_a_canary():
 
 @pytest.mark.requirement("R3", "R18")
 def test_a_canary_seen_in_one_part_vouches_for_no_other_part():
-    """A right that was withdrawn in one region left an empty list there, and the canary in the other one said nothing."""
+    """A right that was withdrawn in one region left an empty list there, and the canary of the other one was seen."""
 
     def read(*parts):
         scope = {"visibility": "unknown", "parts": [{"status": "complete", "rows": 5, **part} for part in parts]}
