@@ -290,9 +290,13 @@ operations = st.builds(
 rates = st.builds(lambda c, p: tree.RateDecl(c, p, NOWHERE), counts, st.sampled_from(["second", "minute", "hour"]))
 stops = _halves.map(lambda both: tree.StopDecl(*both, NOWHERE))
 backups = durations.map(lambda kept: tree.BackupDecl(kept, NOWHERE))
-kept_acts = st.tuples(_optional(backups), _optional(st.just(tree.CascadesDecl(NOWHERE))))
+kept_acts = st.tuples(
+    _optional(backups),
+    _optional(st.just(tree.CascadesDecl(NOWHERE))),
+    _optional(st.just(tree.RehearseDecl(NOWHERE))),
+)
 single_acts = st.builds(
-    lambda p, o, u, r, c, s, k: tree.ActDecl(p, o, u, r, c, s, NOWHERE, backup=k[0], cascades=k[1]),
+    lambda p, o, u, r, c, s, k: tree.ActDecl(p, o, u, r, c, s, NOWHERE, backup=k[0], cascades=k[1], rehearse=k[2]),
     names,
     operations,
     _optional(operations),

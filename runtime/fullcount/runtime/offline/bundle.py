@@ -191,6 +191,8 @@ def _acted_on(facts: Facts, plan: dict[str, Any]) -> list[str]:
     canary = mine[0].get("canary") if mine else None
     if canary is not None and facts.early.get(plan["plan_id"], 0) > canary["count"]:
         wrong.append(f"more objects were acted on before its canary of {canary['count']} passed")
+    if mine and mine[0].get("rehearse") is True and plan["plan_id"] in facts.unrehearsed:
+        wrong.append("its canary passed although no restore had been rehearsed")
     return wrong
 
 
