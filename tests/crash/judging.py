@@ -78,9 +78,11 @@ def _phase(target: Target, verb: str, kills: tuple[Kill, ...], told: Told) -> No
         if status != 0 or report is None:
             raise WrongError(f"an {verb} that nobody killed ended with status {status}")
         counts = _counts(report)
-        stays = counts == before and not target.settle(everything=True) and _only_unknown(target, verb)
-        if report["repeated"] or stays:
+        if report["repeated"]:
             _need(told.effects == effects, "doing it once more changed something")
+            break
+        stays = counts == before and told.effects == effects and not target.settle(everything=True)
+        if stays and _only_unknown(target, verb):
             break
         before = counts
     else:

@@ -169,7 +169,5 @@ SCENARIOS: dict[str, str] = {
 }
 """What each is, by its id."""
 
-ELSEWHERE: dict[str, str] = {
-    "F10": "an undo passes over an act whose answer was lost, until an apply has resolved it, and does not say so",
-}
+ELSEWHERE: dict[str, str] = {}
 """Those that no test here holds yet, with the reason."""

@@ -126,6 +126,26 @@ async def test_f06_every_object_of_a_plan_has_an_outcome_and_the_reason_for_it(t
     assert len(locked(stage)) == 1
 
 
+@pytest.mark.requirement("F10")
+@pytest.mark.parametrize("reached", [True, False])
+async def test_f10_an_undo_passes_over_no_act_whose_answer_was_lost(tmp_path, reached):
+    """Of what nobody knows it says so and how to find out; once that is known all of it is taken back."""
+    stage = Stage(tmp_path, Orphans(concurrency=1))
+    plan = await stage.approved()
+    stage.source.lose_answer(at=1, took_effect=reached)
+    applied = await stage.apply(plan)
+    lost = [each.key for each in applied.rows if each.outcome is Outcome.UNKNOWN]
+    assert len(lost) == 1
+    undone = await stage.undo(plan)
+    assert undone.exit is Exit.ERROR
+    assert figures(undone) == {"done": 2, "not_started": 1}
+    assert "whether its act took effect" in row(undone, lost[0][0]).detail
+    assert (await stage.undo(plan)).exit is Exit.ERROR
+    await stage.apply(plan)
+    assert (await stage.undo(plan)).exit is Exit.DONE
+    assert locked(stage) == set()
+
+
 @pytest.mark.requirement("F11")
 @pytest.mark.parametrize(("part", "code"), [("engine", "FC756"), ("fake", "FC757")])
 async def test_f11_another_program_than_the_one_of_the_plan_does_not_act(tmp_path, part, code):

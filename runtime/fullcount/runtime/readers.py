@@ -22,6 +22,7 @@ from fullcount.runtime.connectors.base import (
     SourceActor,
     SourceReader,
 )
+from fullcount.runtime.gathering import Gathering
 from fullcount.runtime.workspace import Workspace
 
 
@@ -36,6 +37,7 @@ class OnDemandReader:
         self._source = source
         self._opening = asyncio.Lock()
         self._reader: SourceReader | None = None
+        self._gathering: Gathering | None = None
 
     async def _opened(self) -> SourceReader:
         async with self._opening:
@@ -56,7 +58,10 @@ class OnDemandReader:
 
     async def read(self, resource: Resource, key: tuple[Value, ...], fields: Sequence[str]) -> Reading:
         """See `SourceReader.read`."""
-        return await (await self._opened()).read(resource, key, fields)
+        reader = await self._opened()
+        if self._gathering is None:
+            self._gathering = Gathering(reader)
+        return await self._gathering.read(resource, key, fields)
 
     async def lookup(self, resource: Resource, field: str, value: Value, fields: Sequence[str]) -> Matches:
         """See `SourceReader.lookup`."""
@@ -84,7 +89,7 @@ class OnDemandReader:
         """See `SourceReader.close`."""
         if self._reader is not None:
             await self._reader.close()
-            self._reader = None
+            self._reader = self._gathering = None
 
 
 class Readers:

@@ -3,11 +3,12 @@
 An object is only touched if it is still as the act left it: the same incarnation, and every field that the act set
 still has that value; after a deletion, nothing stands under its key. What the object was before comes from the ledger,
 which kept what the act was conditional on. Undoing again does nothing; what could not be decided may be tried again.
+An act of which nobody knows whether it took effect is not passed over: it is told, and how to find out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -39,6 +40,7 @@ from fullcount.runtime.connectors.base import Outcome, SourceReader
 from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.exit_codes import Exit
+from fullcount.runtime.format import counted as counted_objects
 from fullcount.runtime.plan.document import PlanRow
 from fullcount.runtime.store.views import ActKind, Fence, LedgerEntry, RunKind
 
@@ -64,7 +66,7 @@ async def _undo(context: ApplyContext) -> ApplyReport:
         return _report(context, None, Ended(finding, Exit.REFUSED_BY_POLICY))
     undone = {e.object_key for e in context.store.ledger(plan_id, kind=ActKind.UNDO) if e.outcome not in _OPEN}
     if all(entry.object_key in undone for entry in done):
-        return _report(context, None, Ended(repeated=True))
+        return _report(context, None, Ended(repeated=len(_unknown(context)) == 0))
     run_id = begin_run(context, RunKind.UNDO)
     ended = Ended()
     finished = False
@@ -83,13 +85,20 @@ _OPEN = (None, Outcome.UNKNOWN)
 
 
 def _done(context: ApplyContext) -> tuple[LedgerEntry, ...]:
-    """Return what the plan did, in the order it was meant: of the objects that the undo is about.
+    """Return what the plan did, in the order it was meant: of the objects that the undo is about."""
+    return tuple(entry for entry in _about(context) if entry.outcome is Outcome.DONE)
 
-    Of an object with which a restore was rehearsed it is the act that was made again; if none was, it is restored.
-    """
-    ledger = context.store.last_acts(context.plan.document.plan_id)
-    only = context.only
-    return tuple(e for e in ledger if e.outcome is Outcome.DONE and (only is None or e.object_key in only))
+
+def _unknown(context: ApplyContext) -> tuple[LedgerEntry, ...]:
+    """Return the acts that were meant and of which nobody knows yet whether they took effect."""
+    return tuple(entry for entry in _about(context) if entry.intent_at is not None and entry.outcome in _OPEN)
+
+
+def _about(context: ApplyContext) -> Iterator[LedgerEntry]:
+    """Yield the acts that objects count by: what a rehearsal restored and did not act on again has none."""
+    for entry in context.store.last_acts(context.plan.document.plan_id):
+        if context.only is None or entry.object_key in context.only:
+            yield entry
 
 
 async def _under_lease(context: ApplyContext, run_id: str, proposal: Proposal, act: Act, ended: Ended) -> None:
@@ -192,12 +201,19 @@ class _Undoing:
 
 
 def _rows(context: ApplyContext) -> tuple[PlanRow, ...]:
-    done = {entry.object_key for entry in _done(context)}
-    return tuple(row for row in context.plan.document.rows if row.key in done)
+    about = {entry.object_key for entry in (*_done(context), *_unknown(context))}
+    return tuple(row for row in context.plan.document.rows if row.key in about)
 
 
 def _report(context: ApplyContext, run_id: str | None, ended: Ended) -> ApplyReport:
-    rows = _rows(context)
-    ledger = context.store.ledger(context.plan.document.plan_id, kind=ActKind.UNDO)
-    report = report_of(context, run_id, row_outcomes(rows, ledger, ended.undecided), ended)
-    return report if report.sums_hold and len(rows) == len(_done(context)) else as_invalid(report)
+    rows, unknown = _rows(context), _unknown(context)
+    plan_id = context.plan.document.plan_id
+    ledger = context.store.ledger(plan_id, kind=ActKind.UNDO)
+    why = "nobody knows yet whether its act took effect"
+    undecided = {**ended.undecided, **{entry.object_key: why for entry in unknown}}
+    if len(unknown) > 0:
+        message = f"of {counted_objects(len(unknown), 'object')} nobody knows yet whether the act took effect"
+        ways = (f"find out by reading   fullcount apply {plan_id}",)
+        ended.by(Finding(code="FC770", message=message, ways_on=ways), Exit.ERROR)
+    report = report_of(context, run_id, row_outcomes(rows, ledger, undecided), ended)
+    return report if report.sums_hold and len(rows) == len(_done(context)) + len(unknown) else as_invalid(report)

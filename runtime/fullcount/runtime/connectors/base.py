@@ -181,6 +181,24 @@ class SourceReader(Protocol):
         ...
 
 
+@runtime_checkable
+class ReadsMany(Protocol):
+    """A reader of a source that can be asked for several objects at once, by a list of their keys.
+
+    It speaks of what it found and of nothing else: that an object is gone is never concluded from such a list.
+    """
+
+    def most_keys(self, resource: Resource) -> int:
+        """Return how many keys one question may have; below 2 each object is read by itself."""
+        ...
+
+    async def read_many(
+        self, resource: Resource, keys: Sequence[tuple[Value, ...]], fields: Sequence[str]
+    ) -> Mapping[tuple[Value, ...], Mapping[str, Cell]]:
+        """Return the cells of the objects found, live, by key. Raises `SourceError`."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Collateral:
     """What a write of one operation sets off at the source besides its one object, each as a phrase for people.

@@ -202,6 +202,16 @@ class HttpDetail(_Setting):
         return {"path": value} if isinstance(value, str) else value
 
 
+class HttpMany(_Setting):
+    """A list of the objects with certain keys: what is rechecked at the same moment is read by one request."""
+
+    path: _Path
+    """With the key's field as place, which becomes the keys with `separator` between them: `/things?ids={id}`."""
+    most: Annotated[int, Field(ge=2, le=1000)]
+    """How many keys the API takes in one request."""
+    separator: Annotated[str, StringConstraints(min_length=1)] = ","
+
+
 class HttpResource(_Setting):
     """One list, and what of its objects may be read and written."""
 
@@ -220,6 +230,8 @@ class HttpResource(_Setting):
     read: _Path | None = None
     """The path of one object, with the key's fields as places: `/things/{id}`. Without it nothing can be acted on."""
     read_at: str = ""
+    read_many: HttpMany | None = None
+    """Only of a list that is as current as `read`: what it returns is taken for the object as it is."""
     not_found_is_gone: bool = False
     """Whether 404 on one object means that it is gone, for this reader, and never that it may not be seen."""
     detail: HttpDetail | None = None
@@ -247,6 +259,11 @@ class HttpResource(_Setting):
         self._check_places("detail", None if self.detail is None else self.detail.path, [])
         for name, path in self.lookup.items():
             self._check_places(f"lookup.{name}", path, [name])
+        if self.read_many is not None:
+            if len(self.key) > 1:
+                msg = "`read_many` names each object by one value, and the key has several fields"
+                raise SettingError(msg, help="remove `read_many`: each object is read by itself then")
+            self._check_places("read_many.path", self.read_many.path, self.key)
         if self.operations and self.read is None:
             msg = "an object that is acted on is read again right before: say `read`"
             raise SettingError(msg, help='as `read = "/things/{id}"`')

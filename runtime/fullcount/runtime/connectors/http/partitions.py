@@ -99,8 +99,9 @@ def _check_resource(name: str, resource: HttpResource, dialect: Dialect, names: 
     if set(resource.key) <= set(names):
         msg = f"the key of `{where}` names parts only: within its part no object could be told from another"
         raise SettingError(msg)
-    if len(resource.lookup) > 0 or resource.count is not None:
-        setting = "lookup" if len(resource.lookup) > 0 else "count"
+    whole = {"lookup": len(resource.lookup) > 0, "count": resource.count is not None}
+    whole["read_many"] = resource.read_many is not None
+    for setting in (name for name, given in whole.items() if given):
         msg = f"`{where}.{setting}` asks for all parts at once, and no part of `{name}` speaks for the others"
         raise SettingError(msg, help=f"remove `{setting}`, or `partitions`")
     for operation_name, operation in resource.operations.items():

@@ -7,9 +7,8 @@ from contextlib import asynccontextmanager
 
 from fullcount.compiler.catalog import Resource
 from fullcount.compiler.values import Cell, Value
-from fullcount.runtime.collect.coerce import coerce_cell
 from fullcount.runtime.connectors.base import Matches, Question, Reading, Scan, SourceError
-from fullcount.runtime.connectors.http import paths
+from fullcount.runtime.connectors.http import many, paths
 from fullcount.runtime.connectors.http.client import HttpClient
 from fullcount.runtime.connectors.http.conditions import number_of
 from fullcount.runtime.connectors.http.config import HttpConfig, HttpResource
@@ -65,6 +64,33 @@ class HttpReader:
         settings = self._config.resources[resource.name]
         return await read_object(self._dialect, self._client, settings, resource, key, fields)
 
+    def most_keys(self, resource: Resource) -> int:
+        """See `ReadsMany.most_keys`."""
+        return many.most_keys(self._config.resources[resource.name])
+
+    async def read_many(
+        self, resource: Resource, keys: Sequence[tuple[Value, ...]], fields: Sequence[str]
+    ) -> Mapping[tuple[Value, ...], Mapping[str, Cell]]:
+        """See `ReadsMany.read_many`."""
+        settings = self._config.resources[resource.name]
+        request = many.request_for(settings, resource, keys, fields)
+        if request is None:
+            return {}
+        listing = self._listing(settings, tuple(dict.fromkeys((*resource.key, *fields))), request)
+        found: dict[tuple[Value, ...], list[Mapping[str, Cell]]] = {}
+        async with open_scan(self._dialect, self._client, listing) as scan:
+            cursor: str | None = None
+            for _ in range(_MOST_PAGES):
+                page = await scan.fetch(cursor)
+                if not many.is_whole(page):
+                    return {}
+                for key, cells in many.objects(page, resource, fields):
+                    found.setdefault(key, []).append(cells)
+                cursor = page.cursor
+                if cursor is None:
+                    break
+        return {key: same[0] for key, same in found.items() if len(same) == 1}
+
     async def lookup(self, resource: Resource, field: str, value: Value, fields: Sequence[str]) -> Matches:
         """See `SourceReader.lookup`. A source may answer with more than was asked for; only what matches is kept."""
         settings = self._config.resources[resource.name]
@@ -82,17 +108,11 @@ class HttpReader:
             cursor: str | None = None
             for _ in range(_MOST_PAGES):
                 page = await scan.fetch(cursor)
-                for index in range(page.rows):
-                    cells = {
-                        name: coerce_cell(
-                            resource.fields[name],
-                            page.columns[name][index],
-                            page.states[name][index] if name in page.states else None,
-                        )
-                        for name in wanted
-                    }
-                    if cells[field].value is None or cells[field].value == value:
-                        rows.append({name: cells[name] for name in fields})
+                rows += [
+                    {name: cells[name] for name in fields}
+                    for cells in many.rows(page, resource, wanted)
+                    if cells[field].value is None or cells[field].value == value
+                ]
                 reasons += page.reasons
                 late = [notice for notice in page.warnings if notice.code in BLOCKING_WARNINGS]
                 reasons += [Incompleteness(code=Reason.COMPLETENESS_UNPROVABLE, detail=str(one.code)) for one in late]

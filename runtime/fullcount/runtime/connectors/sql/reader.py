@@ -36,6 +36,8 @@ from fullcount.runtime.evidence.envelope import Incompleteness
 
 T = TypeVar("T")
 
+MANY = 100
+"""How many rows are read by one statement."""
 LOOKUP_ROWS = 10_000
 """The most rows that a look-up returns; more make it incomplete."""
 
@@ -99,6 +101,33 @@ class SqlReader:
             return Reading(Existence.UNKNOWN, reasons=(Incompleteness(code=Reason.EXISTENCE_UNKNOWN, detail=detail),))
 
         return await self._ask(f"reading one row of {resource.name}", work)
+
+    def most_keys(self, resource: Resource) -> int:
+        """See `ReadsMany.most_keys`."""
+        return MANY
+
+    async def read_many(
+        self, resource: Resource, keys: Sequence[tuple[Value, ...]], fields: Sequence[str]
+    ) -> Mapping[tuple[Value, ...], Mapping[str, Cell]]:
+        """See `ReadsMany.read_many`. Nothing is said of a key that two rows have."""
+
+        def work(connection: Connection) -> Mapping[tuple[Value, ...], Mapping[str, Cell]]:
+            described = self._tables.of(connection, resource)
+            if described.hides_rows:
+                return {}
+            table = Rows(resource, described, self._values)
+            wanted = tuple(dict.fromkeys((*resource.key, *fields)))
+            limit = 2 * len(keys)
+            rows = table.find(connection, or_(*map(table.with_key, keys)), wanted, limit=limit)
+            if len(rows) == limit:
+                return {}  # some were left out, and with them perhaps the second row of a key
+            found: dict[tuple[Value, ...], list[Mapping[str, Cell]]] = {}
+            for row in rows:
+                key = tuple(value for name in resource.key if (value := row[name].value) is not None)
+                found.setdefault(key, []).append({name: row[name] for name in fields})
+            return {key: same[0] for key, same in found.items() if len(same) == 1}
+
+        return await self._ask(f"reading {len(keys)} rows of {resource.name}", work)
 
     async def lookup(self, resource: Resource, field: str, value: Value, fields: Sequence[str]) -> Matches:
         """See `SourceReader.lookup`."""
