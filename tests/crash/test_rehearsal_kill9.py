@@ -20,7 +20,7 @@ _EVERY = [
     ("before_canary_pass", 1),
 ]
 """The second group is the restore, the third the act after it; before both, two objects were called for."""
-KILLS = _EVERY if nightly() else [("after_call", 3), ("after_call", 4), ("after_outcomes", 2)]
+KILLS = _EVERY if nightly() else [("after_call", 3), ("after_outcomes", 2)]
 
 
 @pytest.fixture(scope="module")

@@ -79,12 +79,11 @@ class Rehearsal:
     async def held(self, items: Mapping[tuple[Any, ...], Item]) -> bool:
         """See it through: whether the rest may be acted on now. If not, the reason was noted. Raises `NotOpenError`."""
         key = rehearsed_key(self.context) or self._first()
-        if key is None:
+        done = None if key is None else self._entry(ActKind.ACT, key)
+        if key is None or done is None:
             self._stop("nothing of the canary was done, so there is nothing to restore")
             return False
-        item, done = items[key], self._entry(ActKind.ACT, key)
-        if done is None:
-            return False
+        item = items[key]
         async with opened(self.context, self.act.undos, self._rows()) as undoing:
             calls = self._undo_calls()
             if not await self._restored(item, done, calls, undoing):
@@ -94,7 +93,7 @@ class Rehearsal:
     # -- the object ---------------------------------------------------------------------------------------------------
 
     def _first(self) -> tuple[Any, ...] | None:
-        """Return the first object that the canary did, by key, which nothing that went after it was referred to by."""
+        """Return the first object by key that the canary did, of those that refer to nothing that went after them."""
         plan_id, rows = self.context.plan.document.plan_id, self.context.plan.document.rows
         done = {entry.object_key for entry in self.context.store.ledger(plan_id) if entry.outcome is Outcome.DONE}
         acted = [row for row in rows if row.key in done]
