@@ -225,7 +225,7 @@ def compile_workflow(workflow: tree.Workflow, around: Surroundings, sink: Diagno
         if act_decl.canary is not None:
             name = act_decl.proposal.text
             approval = next((each for each in approvals if each.proposal == name), None)
-            canary = check_canary(act_decl.canary, proposals.get(name), promises, approval, sink)
+            canary = check_canary(act_decl.canary, proposals.get(name), promises, approval, names.catalog, sink)
         calls = check_act(checker, act_decl, proposals.get(act_decl.proposal.text))
         kept = None if calls is None else check_keeping(act_decl, calls, names.catalog, sink)
         rehearsed = kept is None or check_rehearsal(act_decl, kept[0], names.catalog, sink)

@@ -505,12 +505,21 @@ class RateDecl:
 
 
 @dataclass(frozen=True, slots=True)
+class AtMostDecl:
+    """`at most 0 monitoring.firing_alerts`: how many there may be of a resource once the canary was waited for."""
+
+    count: int
+    resource: Dotted
+
+
+@dataclass(frozen=True, slots=True)
 class CanaryDecl:
-    """`canary 5 then wait 15m`. `wait` in microseconds."""
+    """`canary 5 then wait 15m [then at most 0 monitoring.firing_alerts]`. `wait` in microseconds."""
 
     count: int
     wait: int
     span: Span
+    then: AtMostDecl | None = None
 
 
 @dataclass(frozen=True, slots=True)

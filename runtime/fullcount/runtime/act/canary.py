@@ -1,7 +1,8 @@
 """The canary: the first objects of a plan are acted on, waited for, and looked at before the rest.
 
 Guarantees: no more than the first N acts happen before the wait is over *and* each of them was found as it was left; a
-failure among them, or one that is not as it was left, or can't be read, stops the plan. The wait stands in the store,
+failure among them, or one that is not as it was left, or can't be read, stops the plan; so does what the workflow has
+counted after the wait, where that is more than it allows or is not known. The wait stands in the store,
 so that a crash, a second apply or another host goes on with it and never begins it again. A short wait is sat out here;
 for a long one the run ends as paused and says from when on the plan can be gone on with.
 """
@@ -18,6 +19,7 @@ from fullcount.runtime import format as fmt
 from fullcount.runtime.act.aftermath import Aftereffect, aftermath
 from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.context import ApplyContext, Progress
+from fullcount.runtime.act.counting import count_after_canary
 from fullcount.runtime.act.ending import Ended, counted, row_outcomes
 from fullcount.runtime.act.group import Item
 from fullcount.runtime.act.guard import waiting
@@ -67,9 +69,13 @@ class CanaryWatch:
             row = store.begin_canary_wait(plan_id, self.run_id, self.fence, wait)
         if not await self._waited(row) or not await self._as_left(items):
             return False
+        there = None if self.canary.then is None else await count_after_canary(self.canary.then, self.context)
+        if isinstance(there, Finding):
+            self.ended.by(there)
+            return False
         if rehearsal is not None and not await rehearsal(items):
             return False
-        store.pass_canary(plan_id, self.run_id, self.fence)
+        store.pass_canary(plan_id, self.run_id, self.fence, counted=there)
         return True
 
     def _failed(self) -> bool:

@@ -72,6 +72,8 @@ class State:
     """The plans whose canary passed without the restore of one of its objects."""
     early: dict[str, int] = field(default_factory=dict)
     """By plan: how many acts were meant before its canary had passed."""
+    counted: dict[str, int | None] = field(default_factory=dict)
+    """By plan whose canary passed: how many there were then of what its workflow has counted."""
     acts_of: dict[str, dict[Key, Expected]] = field(default_factory=dict)
     """The same acts by plan."""
     votes_of: dict[str, dict[Key, Expected]] = field(default_factory=dict)

@@ -48,4 +48,5 @@ def passed(state: State, entry: Entry, said: CanaryPassed) -> None:
         state.unrehearsed.add(said.plan_id)
         if len(ends) > 0:
             state.wrong(About.ACT, entry, "the canary passed in the middle of the rehearsal of a restore")
+    state.counted[said.plan_id] = said.counted
     canary.set(entry, passed_at=entry.at)

@@ -105,6 +105,7 @@ def _plan_documents(state: State, session: Session) -> None:
         if plans.makers(document) != state.authors.get(plan_id):
             state.problems.append(Problem(About.PLAN, row.seq, f"the plan `{plan_id}` names other authors"))
         _canary(state, row, document)
+        _counted(state, row, document)
         _automatic(state, row, document)
         judge_steps(state, document)
         listed = {canonical_text(item.key) for item in document.rows}
@@ -148,6 +149,22 @@ def _canary(state: State, row: Expected, document: PlanDocument) -> None:
         what = (
             f"{early} objects of the plan `{document.plan_id}` were acted on before its canary of {canary.count} passed"
         )
+        state.problems.append(Problem(About.ACT, row.seq, what))
+
+
+def _counted(state: State, row: Expected, document: PlanDocument) -> None:
+    """Check that a canary only passed with a count that is no more than the workflow allows."""
+    if document.plan_id not in state.counted:
+        return
+    try:
+        acts = workflow_from_document(document.program).acts
+    except DocumentError:
+        return  # as above
+    canary = next((act.canary for act in acts if act.proposal == document.proposal), None)
+    then, there = None if canary is None else canary.then, state.counted[document.plan_id]
+    if then is not None and (there is None or there > then.count):
+        found = "without a count" if there is None else f"with {there:,}"
+        what = f"the canary of the plan `{document.plan_id}` passed {found} of `{then.address}`: {then.count:,} may be"
         state.problems.append(Problem(About.ACT, row.seq, what))
 
 

@@ -119,6 +119,7 @@ def canary_passed(facts: Facts, line: Line, said: Said) -> None:
         facts.unrehearsed.add(said["plan_id"])
         if len(ends) > 0:
             facts.wrong("act", line, "the canary passed in the middle of the rehearsal of a restore")
+    facts.counted[said["plan_id"]] = said.get("counted")
     canary["passed"] = True
 
 

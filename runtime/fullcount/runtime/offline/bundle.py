@@ -193,6 +193,12 @@ def _acted_on(facts: Facts, plan: dict[str, Any]) -> list[str]:
         wrong.append(f"more objects were acted on before its canary of {canary['count']} passed")
     if mine and mine[0].get("rehearse") is True and plan["plan_id"] in facts.unrehearsed:
         wrong.append("its canary passed although no restore had been rehearsed")
+    then = None if canary is None else canary.get("then")
+    if then is not None and plan["plan_id"] in facts.counted:
+        there = facts.counted[plan["plan_id"]]
+        if there is None or there > then["count"]:
+            address = f"{then['source']}.{then['resource']}"
+            wrong.append(f"its canary passed although at most {then['count']} of `{address}` may be")
     return wrong
 
 

@@ -35,6 +35,8 @@ class Facts:
     """The plans whose canary passed without the restore of one of its objects."""
     early: dict[str, int] = field(default_factory=dict)
     """By plan: how many acts were meant before its canary had passed."""
+    counted: dict[str, int | None] = field(default_factory=dict)
+    """By plan whose canary passed: how many there were then of what its workflow has counted."""
     halted: bool = False
     paused: set[str] = field(default_factory=set)
     keys: set[str] = field(default_factory=set)

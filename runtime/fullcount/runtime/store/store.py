@@ -406,10 +406,13 @@ class Store:
         with self.writing() as tx:
             return canaries.begin_wait(tx, plan_id, run_id, fence, wait)
 
-    def pass_canary(self, plan_id: str, run_id: str, fence: Fence) -> CanaryRow:
-        """Record that the canary holds, so that the rest may be acted on. Raises `LedgerRefused` before its time."""
+    def pass_canary(self, plan_id: str, run_id: str, fence: Fence, counted: int | None = None) -> CanaryRow:
+        """Record that the canary holds, so that the rest may be acted on. Raises `LedgerRefused` before its time.
+
+        `counted`: how many there were of what the workflow has counted; None: it has nothing counted.
+        """
         with self.writing() as tx:
-            return canaries.passed(tx, plan_id, run_id, fence)
+            return canaries.passed(tx, plan_id, run_id, fence, counted)
 
     def canary(self, plan_id: str) -> CanaryRow | None:
         """Return the canary of a plan (its full id); None while its wait has not begun."""
