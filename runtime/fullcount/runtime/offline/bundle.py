@@ -168,6 +168,7 @@ def _plan(files: dict[str, bytes], manifest: dict[str, Any], checked: Checked) -
         checked.plan = plan
         if sha256(data) != told["sha256"]:
             wrong.append("it is not the document that the journal recorded")
+            checked.plan = None  # nothing further is to rest on it, not even on its having every part
         authors = sorted({*plan["authors"], plan["created_by"]})
         facts_of = ("plan_id", "run_id", "workflow", "proposal", "digest")
         if [plan[name] for name in facts_of] != [told[name] for name in facts_of] or authors != told["authors"]:
@@ -177,6 +178,7 @@ def _plan(files: dict[str, bytes], manifest: dict[str, Any], checked: Checked) -
         wrong += _acted_on(facts, plan)
     except (NotCanonical, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
         wrong = [f"it can't be read: {error}"]
+        checked.plan = None
     for what in wrong:
         checked.faults.append(Fault("plan", told["seq"], f"the plan `{plan_id}`: {what}"))
 
