@@ -210,6 +210,7 @@ def test_approval_is_read_as(rules: str, expected: str):
         ("cascades within limit", "cascades=CascadesDecl()"),
         ("canary 5 then wait 15m", "canary=CanaryDecl(count=5, wait=900000000, then=None)"),
         ("canary 5 then wait 15m then at most 0 s.t.r", "then=AtMostDecl(count=0, resource=s.t.r))"),
+        ("rehearse restore", "rehearse=RehearseDecl()"),
         ('window "Mon 09:00-16:00"', "windows=[WindowDecl(text='Mon 09:00-16:00', timezone=None)]"),
         ('window "a" timezone "UTC" window "b"', "WindowDecl(text='a', timezone='UTC'), WindowDecl(text='b', "),
     ],
@@ -315,6 +316,7 @@ def test_spans_of_blocks_and_heads_cover_what_they_name():
         (ACT.format("canary 1 then wait 1m canary 2 then wait 1m"), "canary"),
         (ACT.format("backup kept for 1d backup kept for 2d"), "backup"),
         (ACT.format("cascades within limit cascades within limit"), "cascades"),
+        (ACT.format("rehearse restore rehearse restore"), "rehearse"),
     ],
 )
 def test_repeated_clause_is_refused_and_points_at_the_first(text: str, clause: str):

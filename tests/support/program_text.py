@@ -278,6 +278,8 @@ def _act(each: tree.ActDecl) -> list[list[str]]:
         clauses.append(["backup", "kept", "for", _duration(each.backup.kept)])
     if each.cascades is not None:
         clauses.append(["cascades", "within", "limit"])
+    if each.rehearse is not None:
+        clauses.append(["rehearse", "restore"])
     if each.rate is not None:
         clauses.append(["rate", str(each.rate.count), "per", each.rate.per])
     if each.concurrency is not None:

@@ -296,9 +296,15 @@ canaries = st.builds(
     _optional(st.builds(tree.AtMostDecl, counts, dotted)),
 )
 backups = durations.map(lambda kept: tree.BackupDecl(kept, NOWHERE))
-kept_acts = st.tuples(_optional(backups), _optional(st.just(tree.CascadesDecl(NOWHERE))))
+kept_acts = st.tuples(
+    _optional(backups),
+    _optional(st.just(tree.CascadesDecl(NOWHERE))),
+    _optional(st.just(tree.RehearseDecl(NOWHERE))),
+)
 single_acts = st.builds(
-    lambda p, o, u, r, c, s, k, y: tree.ActDecl(p, o, u, r, c, s, NOWHERE, canary=y, backup=k[0], cascades=k[1]),
+    lambda p, o, u, r, c, s, k, y: tree.ActDecl(
+        p, o, u, r, c, s, NOWHERE, canary=y, backup=k[0], cascades=k[1], rehearse=k[2]
+    ),
     names,
     operations,
     _optional(operations),

@@ -388,6 +388,8 @@ class Act:
     backup: Backup | None = None
     cascades: bool = False
     """Whether what goes with an object may go, within the limit of the proposal."""
+    rehearse: bool = False
+    """Whether one object of the canary is restored, compared and acted on again before the rest."""
 
     @property
     def calls(self) -> Mapping[str | None, OperationCall]:

@@ -523,6 +523,13 @@ class CanaryDecl:
 
 
 @dataclass(frozen=True, slots=True)
+class RehearseDecl:
+    """`rehearse restore`: one object of the canary is restored, compared and acted on again before the rest."""
+
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
 class BackupDecl:
     """`backup kept for 30d`: each object is stored before it is acted on. `kept` in microseconds."""
 
@@ -567,7 +574,7 @@ class StepDecl:
 
 @dataclass(frozen=True, slots=True)
 class ActDecl:
-    """`act disable with directory.update(…) { undo … backup … rate … concurrency … canary … stop … window … }`.
+    """`act disable with directory.update(…) { undo … rate … concurrency … canary … rehearse … stop … window … }`.
 
     A graduated act, `act retire with steps { … }`, has `steps` and no `operation`; with both the compiler refuses it.
     """
@@ -584,6 +591,7 @@ class ActDecl:
     steps: tuple[StepDecl, ...] = ()
     backup: BackupDecl | None = None
     cascades: CascadesDecl | None = None
+    rehearse: RehearseDecl | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,6 +135,14 @@ def test_window_holds_and_canary_is_waited_for(tmp_path):
     assert {name: missed(result) for name, result in results.items()} == {"saturday": [], "friday": []}
 
 
+def test_a_rehearsed_restore_is_played_as_well(tmp_path):
+    """The object that is restored and locked again is done once, and the rest follows."""
+    both = f'given accounts [{{ id: "a", owner: absent }}, {{ id: "b", owner: absent }}] and 10 more {PEOPLE}'
+    body = f'test "it" {{ {both} expect outcome "a" = done expect outcome "b" = done }}'
+    results = tried(tmp_path, body, act="canary 1 then wait 15m\n    rehearse restore")
+    assert [missed(result) for result in results.values()] == [[]]
+
+
 def test_protections_of_the_workspace_hold_in_tests_and_their_fields_belong_to_the_rows(tmp_path):
     """A rule is tested under what no workflow may take; a field that only a protection reads must be said."""
     real, path = workspace(tmp_path, f'test "it" {{ {GIVEN} expect plan ["orphan"] }}')

@@ -132,15 +132,19 @@ _NO_STEP: Final = dict.fromkeys(("step", "incarnation", "before_step", "since_at
 
 
 def _canary(state: State, row: Expected, document: PlanDocument) -> None:
-    """Check that no more objects were acted on before the canary had passed than the workflow says."""
-    early = state.early.get(document.plan_id, 0)
-    if early == 0:
+    """Check that no more objects were acted on before the canary passed than may be, and that it was rehearsed."""
+    early, unrehearsed = state.early.get(document.plan_id, 0), document.plan_id in state.unrehearsed
+    if early == 0 and not unrehearsed:
         return
     try:
         acts = workflow_from_document(document.program).acts
     except DocumentError:
         return  # no apply of this version can have read it; that the document is the one that was made is checked above
-    canary = next((act.canary for act in acts if act.proposal == document.proposal), None)
+    act = next((act for act in acts if act.proposal == document.proposal), None)
+    canary = None if act is None else act.canary
+    if act is not None and act.rehearse and unrehearsed:
+        what = f"the canary of the plan `{document.plan_id}` passed although no restore had been rehearsed"
+        state.problems.append(Problem(About.ACT, row.seq, what))
     if canary is not None and early > canary.count:
         what = (
             f"{early} objects of the plan `{document.plan_id}` were acted on before its canary of {canary.count} passed"

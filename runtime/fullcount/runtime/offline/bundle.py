@@ -168,6 +168,7 @@ def _plan(files: dict[str, bytes], manifest: dict[str, Any], checked: Checked) -
         checked.plan = plan
         if sha256(data) != told["sha256"]:
             wrong.append("it is not the document that the journal recorded")
+            checked.plan = None  # nothing further is to rest on it, not even on its having every part
         authors = sorted({*plan["authors"], plan["created_by"]})
         facts_of = ("plan_id", "run_id", "workflow", "proposal", "digest")
         if [plan[name] for name in facts_of] != [told[name] for name in facts_of] or authors != told["authors"]:
@@ -177,6 +178,7 @@ def _plan(files: dict[str, bytes], manifest: dict[str, Any], checked: Checked) -
         wrong += _acted_on(facts, plan)
     except (NotCanonical, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
         wrong = [f"it can't be read: {error}"]
+        checked.plan = None
     for what in wrong:
         checked.faults.append(Fault("plan", told["seq"], f"the plan `{plan_id}`: {what}"))
 
@@ -191,6 +193,8 @@ def _acted_on(facts: Facts, plan: dict[str, Any]) -> list[str]:
     canary = mine[0].get("canary") if mine else None
     if canary is not None and facts.early.get(plan["plan_id"], 0) > canary["count"]:
         wrong.append(f"more objects were acted on before its canary of {canary['count']} passed")
+    if mine and mine[0].get("rehearse") is True and plan["plan_id"] in facts.unrehearsed:
+        wrong.append("its canary passed although no restore had been rehearsed")
     then = None if canary is None else canary.get("then")
     if then is not None and plan["plan_id"] in facts.counted:
         there = facts.counted[plan["plan_id"]]

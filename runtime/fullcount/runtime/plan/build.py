@@ -434,6 +434,7 @@ def _act(act: program.Act, approval: program.Approval | None) -> dict[str, Any]:
         "rate": None if act.rate is None else f"{act.rate:f}",
         "concurrency": act.concurrency,
         "canary": None if act.canary is None else _canary(act.canary),
+        **({"rehearse": "one of the canary is restored and compared before the rest"} if act.rehearse else {}),
         "windows": [f"{window.text} {window.timezone}" for window in act.windows],
         "approved": None if approval is None or approval.automatic is None else _by_rule(approval, approval.automatic),
         "stop": f"after {' or '.join(stops)}" if len(stops) > 0 else None,

@@ -35,6 +35,7 @@ from fullcount.runtime.store import (
     leases,
     ledger,
     plans,
+    rehearsals,
     rounds,
     runs,
     slots,
@@ -466,6 +467,11 @@ class Store:
         """Return everything that the ledger holds of a plan (its full id)."""
         with self.reading() as session:
             return ledger.entries(session, plan_id, kind)
+
+    def last_acts(self, plan_id: str) -> tuple[LedgerEntry, ...]:
+        """Return the act that each object of a plan (its full id) counts by; see `rehearsals`."""
+        with self.reading() as session:
+            return rehearsals.last_acts(session, plan_id, ledger.entries(session, plan_id, ActKind.ACT))
 
     def open_intents(self, plan_id: str, *, kind: ActKind = ActKind.ACT) -> tuple[LedgerEntry, ...]:
         """Return the intents without a final outcome, to be resolved by reading or by the same key (R32)."""
