@@ -76,6 +76,7 @@ etag      = {{ type = "text", at = "$headers/etag" }}
 method       = "DELETE"
 path         = "/things/{{id}}"
 effect       = "delete"
+closure      = "none"
 precondition = "if_match"
 """
 
