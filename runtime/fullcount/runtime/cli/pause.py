@@ -24,6 +24,7 @@ def pause(workflow: str, reason: str | None, release: bool, as_json: bool) -> No
     from fullcount.runtime.cli.session import reading_session, session
     from fullcount.runtime.store.errors import StoreMissing
     from fullcount.runtime.text import plain
+    from fullcount.runtime.typed import argument
 
     if reason is not None and release:
         raise NotUnderstoodError(
@@ -55,5 +56,5 @@ def pause(workflow: str, reason: str | None, release: bool, as_json: bool) -> No
         click.echo(f"`{name}` is not paused")
     else:
         click.echo(
-            f"`{name}` is paused: {plain(paused)}\n  = help: let it go on with `fullcount pause {name} --release`"
+            f"`{name}` is paused: {plain(paused)}\n  = help: let it go on with `fullcount pause {argument(workflow)} --release`"
         )
