@@ -75,7 +75,8 @@ class GuardInputs:
     this object is exempted by now, if it is, and `protection` why it is protected. `fence` is the token this run holds,
     `fence_current` the one that the store would accept. `windows`: when acting is allowed, any time without one.
     `automatic_allowed`: how many objects a plan may have now that its workflow's own rule approved. `closure`: how many
-    others go along, as the plan counted them. `paused` says why the workflow is paused, if it is.
+    others go along, as the plan counted them. `paused` says why the workflow is paused, if it is, and `taken_back` who took the
+    last approval back, when and why, where there is none in its place.
     """
 
     purpose: Purpose
@@ -103,6 +104,7 @@ class GuardInputs:
     automatic_allowed: int = 0
     closure: int = 0
     paused: str | None = None
+    taken_back: str | None = None
 
 
 def target_facts(identity: Mapping[str, str]) -> dict[str, str]:
@@ -193,6 +195,12 @@ def _usable(given: GuardInputs) -> Finding | None:
 def _approval(given: GuardInputs) -> Finding | None:
     if given.purpose is Purpose.UNDO:
         return None
+    if given.approval is None and given.taken_back is not None:
+        return Finding(
+            code="FC709",
+            message=f"the approval of this plan was taken back: {given.taken_back}",
+            ways_on=("ask them; to go on, have exactly this plan approved anew: `fullcount approve PLAN`",),
+        )
     if given.approval is None:
         return Finding(
             code="FC707",

@@ -130,7 +130,8 @@ def approval_report(plan: StoredPlan, approval: ApprovalStatus | None) -> Render
         if approval.unreachable is not None:
             lines.append(f"  it can't be completed as the roles are: {approval.unreachable}")
         if approval.ended_because is not None:
-            lines.append(f"  {approval.ended_because}")
+            at = "" if approval.ended_at is None else f", {fmt.moment(approval.ended_at)}"
+            lines.append(f"  taken back: {approval.ended_because}{at}")
     return Text("\n".join(lines))
 
 
