@@ -180,6 +180,8 @@ def _usable(given: GuardInputs) -> Finding | None:
             ways_on=("plan again and have the new plan approved",),
         )
     if given.plan_state == "waiting" and given.purpose is Purpose.ACT:
+        if given.taken_back is not None:
+            return _withdrawn(given.taken_back)
         return Finding(
             code="FC707",
             message="the plan waits for approval",
@@ -192,15 +194,19 @@ def _usable(given: GuardInputs) -> Finding | None:
     )
 
 
+def _withdrawn(by: str) -> Finding:
+    return Finding(
+        code="FC709",
+        message=f"the approval of this plan was taken back: {by}",
+        ways_on=("ask them; to go on, have exactly this plan approved anew: `fullcount approve PLAN`",),
+    )
+
+
 def _approval(given: GuardInputs) -> Finding | None:
     if given.purpose is Purpose.UNDO:
         return None
     if given.approval is None and given.taken_back is not None:
-        return Finding(
-            code="FC709",
-            message=f"the approval of this plan was taken back: {given.taken_back}",
-            ways_on=("ask them; to go on, have exactly this plan approved anew: `fullcount approve PLAN`",),
-        )
+        return _withdrawn(given.taken_back)
     if given.approval is None:
         return Finding(
             code="FC707",
