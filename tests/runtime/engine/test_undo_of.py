@@ -71,4 +71,6 @@ def test_a_lost_backup_is_told_by_verify_and_by_undo(bench):
     ended = bench.run("undo", planned["plan_id"])
     assert ended.exit != 0
     assert "FC789" in ended.words
+    assert "put the folder of backups back" in ended.words
+    assert "the sources gave no answer" not in ended.words
     assert len(bench.target()) == 11

@@ -21,6 +21,7 @@ from fullcount.runtime.act.opening import frozen, local_moment, opening
 from fullcount.runtime.connectors.base import TARGET_FACTS
 from fullcount.runtime.evidence.refusal import Finding, Ground
 from fullcount.runtime.plan.caps import effective_cap
+from fullcount.runtime.typed import argument
 from fullcount.runtime.workspace.freezes import Freeze
 
 APPROVE_ANEW = "have exactly this plan approved anew by people who are in the role now: `fullcount approve PLAN`"
@@ -76,7 +77,7 @@ class GuardInputs:
     `fence_current` the one that the store would accept. `windows`: when acting is allowed, any time without one.
     `automatic_allowed`: how many objects a plan may have now that its workflow's own rule approved. `closure`: how many
     others go along, as the plan counted them. `paused` says why the workflow is paused, if it is, and `taken_back` who took the
-    last approval back, when and why, where there is none in its place.
+    last approval back, when and why, where there is none in its place. `workflow`: its name, for what is to be typed.
     """
 
     purpose: Purpose
@@ -105,6 +106,7 @@ class GuardInputs:
     closure: int = 0
     paused: str | None = None
     taken_back: str | None = None
+    workflow: str = "WORKFLOW"
 
 
 def target_facts(identity: Mapping[str, str]) -> dict[str, str]:
@@ -128,7 +130,7 @@ def _paused(given: GuardInputs) -> Finding | None:
     return Finding(
         code=PAUSED,
         message=f"the workflow is paused: {given.paused or 'no reason was given'}",
-        ways_on=("when its cause is gone   fullcount pause WORKFLOW --release", "then apply the same plan again"),
+        ways_on=(f"when its cause is gone   fullcount pause {argument(given.workflow)} --release", "then apply the same plan again"),
     )
 
 

@@ -303,4 +303,5 @@ class Watch:
             automatic_allowed=self._automatic_allowed,
             closure=document.along,
             taken_back=self._standing.taken_back,
+            workflow=document.workflow,
         )
