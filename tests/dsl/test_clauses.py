@@ -476,7 +476,6 @@ def test_across_in_the_body_of_an_inventory_is_sent_to_its_head():
     assert "head of an inventory: `inventory v from s.r across region in" in found.help
 
 
-
 def test_clause_of_another_block_is_sent_there():
     """`limit` in an act belongs into the proposal."""
     (found,) = findings(_in_workflow(ACT.format("\nlimit 5\n")))

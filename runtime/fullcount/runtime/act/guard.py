@@ -76,8 +76,8 @@ class GuardInputs:
     this object is exempted by now, if it is, and `protection` why it is protected. `fence` is the token this run holds,
     `fence_current` the one that the store would accept. `windows`: when acting is allowed, any time without one.
     `automatic_allowed`: how many objects a plan may have now that its workflow's own rule approved. `closure`: how many
-    others go along, as the plan counted them. `paused` says why the workflow is paused, if it is, and `taken_back` who took the
-    last approval back, when and why, where there is none in its place. `workflow`: its name, for what is to be typed.
+    others go along, as the plan counted them. `paused` says why the workflow is paused, if it is, and `taken_back` who
+    took the last approval back, when and why, where there is none in its place. `workflow`: its name, to be typed.
     """
 
     purpose: Purpose
@@ -130,7 +130,10 @@ def _paused(given: GuardInputs) -> Finding | None:
     return Finding(
         code=PAUSED,
         message=f"the workflow is paused: {given.paused or 'no reason was given'}",
-        ways_on=(f"when its cause is gone   fullcount pause {argument(given.workflow)} --release", "then apply the same plan again"),
+        ways_on=(
+            f"when its cause is gone   fullcount pause {argument(given.workflow)} --release",
+            "then apply the same plan again",
+        ),
     )
 
 

@@ -229,7 +229,9 @@ def _both(one: Shape, other: Shape) -> Shape:
         maximum=_least(one.maximum, other.maximum),
         max_items=_least(one.max_items, other.max_items),
         default=other.default if one.default is None else one.default,
-        values=one.values if other.values is None else other.values & (other.values if one.values is None else one.values),
+        values=one.values
+        if other.values is None
+        else other.values & (other.values if one.values is None else one.values),
         unread=(*one.unread, *other.unread),
     )
 

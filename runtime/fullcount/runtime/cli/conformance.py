@@ -48,7 +48,12 @@ def conformance(what: What, file: Path, as_json: bool) -> None:
     if as_json:
         import json
 
-        document = {"cases": len(replayed), "agree": agreed, "by_plain_http": unknown, "results": [_json(one) for one in replayed]}
+        document = {
+            "cases": len(replayed),
+            "agree": agreed,
+            "by_plain_http": unknown,
+            "results": [_json(one) for one in replayed],
+        }
         click.echo(json.dumps(document, indent=2))
     else:
         for one in replayed:

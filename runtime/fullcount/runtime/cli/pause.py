@@ -55,6 +55,5 @@ def pause(workflow: str, reason: str | None, release: bool, as_json: bool) -> No
     elif paused is None:
         click.echo(f"`{name}` is not paused")
     else:
-        click.echo(
-            f"`{name}` is paused: {plain(paused)}\n  = help: let it go on with `fullcount pause {argument(workflow)} --release`"
-        )
+        release_it = f"fullcount pause {argument(workflow)} --release"
+        click.echo(f"`{name}` is paused: {plain(paused)}\n  = help: let it go on with `{release_it}`")

@@ -71,7 +71,7 @@ def main(arguments: list[str]) -> int:
         print("the object is a row of the plan" if holds else "NO: it is no row of this plan")  # noqa: T201
         return 0 if holds else 1
     into = sys.stderr if "--prove" in given and checked.faults else sys.stdout  # a proof, or nothing
-    print("\n".join(map(harmless, lines)), file=into)  # noqa: T201
+    print("\n".join(map(harmless, lines)), file=into)
     return exit_code(checked)
 
 

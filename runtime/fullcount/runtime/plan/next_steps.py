@@ -42,8 +42,8 @@ def next_steps(
     """Return what to do, in order; nothing when there is nothing left to do.
 
     `verb`: `apply` or `undo`; `left_alone`: how many were refused or failed, for good as far as this plan goes;
-    `resumes`: from when on a run that is only paused can be gone on with; `lost`: of those not started, how many can't be
-    restored because their backups are not where they were put.
+    `resumes`: from when on a run that is only paused can be gone on with; `lost`: of those not started, how many can't
+    be restored because their backups are not where they were put.
     """
     if stopped_by is not None and stopped_by.code == INVALID:
         return stopped_by.ways_on
@@ -54,7 +54,9 @@ def next_steps(
     stays = stopped_by is not None and stopped_by.code in PLAN_ANEW
     if stays and unknown > 0:
         told = "is 1 unknown, which" if unknown == 1 else f"are {fmt.count(unknown)} unknown, which"
-        steps.append(f"there {told} the same plan finds out by reading, before anything else   fullcount {verb} {plan_id}")
+        steps.append(
+            f"there {told} the same plan finds out by reading, before anything else   fullcount {verb} {plan_id}"
+        )
     if stopped_by is not None and stopped_by.code not in _SAID_BY_GOING_ON:
         steps += [way.replace("PLAN`", f"{plan_id}`") for way in stopped_by.ways_on]
     if lost > 0:

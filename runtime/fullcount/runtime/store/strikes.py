@@ -23,7 +23,10 @@ from fullcount.runtime.store.views import RunKind, StoredPlan
 def strike(
     tx: Transaction, plan_id: str, keys: Sequence[tuple[Any, ...]], by: Person, because: str | None
 ) -> StoredPlan:
-    """Keep the plan anew without these rows and those that wait for them. Raises `NotListed`, `PlanNotFound`, `PlanCorrupt`, `PlanRefused`."""
+    """Keep the plan anew without these rows and those that wait for them.
+
+    Raises `NotListed`, `PlanNotFound`, `PlanCorrupt`, `PlanRefused`.
+    """
     row = plans.find(tx.session, plan_id)
     plans.check_usable(row)
     if row.state != plans.OPEN:
