@@ -163,6 +163,35 @@ def prepare_canary(folder: Path, objects: int = OBJECTS) -> None:
     workflow.write_text(text.replace("concurrency 4", "concurrency 4\n    canary 20 then wait 2s"))
 
 
+def prepare_rehearsal(folder: Path, objects: int) -> None:
+    """Make the same database; its rows are deleted with a backup, and the first two rehearse their restore."""
+    prepare_sql(folder, objects)
+    with database(folder) as db:
+        db.executescript(
+            """
+            CREATE TRIGGER went AFTER DELETE ON accounts BEGIN INSERT INTO audit VALUES (old.id, 1); END;
+            CREATE TRIGGER came AFTER INSERT ON accounts BEGIN INSERT INTO audit VALUES (new.id, 0); END;
+            """
+        )
+    for name, changes in (
+        ("fullcount.toml", {'["noted"]': '["noted", "went", "came"]\ndeletable = true'}),
+        (
+            "workflow.fcw",
+            {
+                "not a.locked and": "a.version >= 1 and",
+                "directory.update(id: a.id, locked: true)": "directory.delete(id: a.id)",
+                "undo        directory.update(id: a.id, locked: false)": "backup kept for 1d",
+                "concurrency 4": "concurrency 4\n    canary 2 then wait 1s\n    rehearse restore",
+            },
+        ),
+    ):
+        text = (folder / name).read_text()
+        for old, new in changes.items():
+            assert old in text
+            text = text.replace(old, new)
+        (folder / name).write_text(text)
+
+
 def prepare_steps(folder: Path, objects: int) -> None:
     """Make the same database; its rows are marked first and locked fourteen days later."""
     prepare_sql(folder, objects)

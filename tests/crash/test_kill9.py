@@ -84,14 +84,14 @@ def problems(folder: Path) -> list[str]:
         return [str(problem) for problem in verify(store, SnapshotStore(workspace.snapshot_dir)).problems]
 
 
-def assert_finished(folder: Path, plan_id: str) -> None:
+def assert_finished(folder: Path, plan_id: str, objects: int = preparing.OBJECTS) -> None:
     """Assert that each object has exactly one outcome, that these add up, and that the record verifies."""
     workspace = Workspace.load(folder)
     with Store.open(workspace.store_url) as store:
         entries = store.ledger(plan_id)
-        assert len(entries) == len({entry.object_key for entry in entries}) == preparing.OBJECTS
+        assert len(entries) == len({entry.object_key for entry in entries}) == objects
         assert {entry.outcome for entry in entries} == {Outcome.DONE}
-        assert store.counts(plan_id)[Outcome.DONE] == preparing.OBJECTS
+        assert store.counts(plan_id)[Outcome.DONE] == objects
         assert store.open_intents(plan_id) == ()
         assert store.load_plan(plan_id).state is PlanState.APPLIED
     assert problems(folder) == []

@@ -26,7 +26,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.requirement("R29", "R30", "R32", "R3
 
 OBJECTS = 24
 
-POINTS = [("before_intents", 1), ("after_intents", 2), ("before_call", 3), ("after_call", 3), ("before_outcomes", 2)]
+POINTS = [("after_began", 1), ("after_intents", 2), ("before_call", 3), ("after_call", 3), ("after_outcomes", 2)]
 
 
 @pytest.fixture(scope="module")

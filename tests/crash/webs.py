@@ -95,7 +95,7 @@ def _fixed(method: str, path: str, owner: str, more: str, undoes: str) -> str:
     )
 
 
-_DELETE = 'method = "DELETE"\npath = "/things/{id}"\neffect = "delete"\n'
+_DELETE = 'method = "DELETE"\npath = "/things/{id}"\neffect = "delete"\nclosure = "none"\n'
 _ETAG, _KEY = 'precondition = "if_match"\n', 'key_header = "Idempotency-Key"\nkey_life = 604800\n'
 _ASSIGN, _BACK = f'assign(id: t.id, owner: "{TAKEN}")', f'assign(id: t.id, owner: "{FREE}")'
 

@@ -208,7 +208,9 @@ def test_approval_is_read_as(rules: str, expected: str):
         ("stop after 1%", "StopDecl(failures=None, percent=1)"),
         ("backup kept for 30d", "backup=BackupDecl(kept=2592000000000)"),
         ("cascades within limit", "cascades=CascadesDecl()"),
-        ("canary 5 then wait 15m", "canary=CanaryDecl(count=5, wait=900000000)"),
+        ("canary 5 then wait 15m", "canary=CanaryDecl(count=5, wait=900000000, then=None)"),
+        ("canary 5 then wait 15m then at most 0 s.t.r", "then=AtMostDecl(count=0, resource=s.t.r))"),
+        ("rehearse restore", "rehearse=RehearseDecl()"),
         ('window "Mon 09:00-16:00"', "windows=[WindowDecl(text='Mon 09:00-16:00', timezone=None)]"),
         ('window "a" timezone "UTC" window "b"', "WindowDecl(text='a', timezone='UTC'), WindowDecl(text='b', "),
     ],
@@ -314,6 +316,7 @@ def test_spans_of_blocks_and_heads_cover_what_they_name():
         (ACT.format("canary 1 then wait 1m canary 2 then wait 1m"), "canary"),
         (ACT.format("backup kept for 1d backup kept for 2d"), "backup"),
         (ACT.format("cascades within limit cascades within limit"), "cascades"),
+        (ACT.format("rehearse restore rehearse restore"), "rehearse"),
     ],
 )
 def test_repeated_clause_is_refused_and_points_at_the_first(text: str, clause: str):
@@ -403,6 +406,8 @@ def test_type_that_is_no_record_has_no_fields():
         (ACT.format("canary 5% then wait 1m"), "a whole number"),
         (ACT.format("backup kept for 15"), "a duration"),
         (ACT.format("canary 5 then wait 15"), "a duration"),
+        (ACT.format("canary 5 then wait 15m then at most 5% s.r"), "a whole number"),
+        (ACT.format("canary 5 then wait 15m then at most 0.5 s.r"), "a whole number"),
         (ACT.format("stop after 3"), "does not say what it counts"),
         (ACT.format("stop after 3% failures"), "is not a number of failures"),
         (ACT.format("stop after 3d"), "a whole number or a percentage"),

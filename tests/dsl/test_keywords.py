@@ -50,7 +50,7 @@ workflow w {
   approve p { 2 of role "r" not by author, expires after 3d }
   approve q { automatically when count <= 5 and percent <= 1% and reversible, otherwise 1 of role "r" }
   act p with s.op(id: a.id) { undo s.op(id: a.id) rate 1 per second concurrency 1 stop after 3 failures
-    backup kept for 30d cascades within limit canary 5 then wait 15m
+    backup kept for 30d cascades within limit canary 5 then wait 15m rehearse restore
     window "a" timezone "UTC" }
   act q with s.op(id: a.id) { rate 1 per minute }
   act r with s.op(id: a.id) { rate 1 per hour }

@@ -37,14 +37,14 @@ def _maybe(type_: Type) -> FieldType:
     return FieldType(type_, optional=True)
 
 
-def _restore(undoes: str) -> Operation:
+def _restore(*undoes: str) -> Operation:
     return Operation(
         name="restore",
         parameters={"id": Parameter(_always(TEXT), key="id")},
         effect=Effect.CREATE,
         idempotency=Idempotency.NATURAL,
         reversible=False,
-        undoes=frozenset({undoes}),
+        undoes=frozenset(undoes),
         restores=True,
     )
 
@@ -142,7 +142,17 @@ LOGS = Resource(
             closure=Closure.COMPUTED,
             backup=True,
         ),
-        "restore": _restore("purge"),
+        "shred": Operation(
+            name="shred",
+            parameters={"id": Parameter(_always(TEXT), key="id")},
+            effect=Effect.DELETE,
+            idempotency=Idempotency.PRECONDITION,
+            reversible=False,
+            closure=Closure.NONE,
+            backup=True,
+            escalates=True,
+        ),
+        "restore": _restore("purge", "shred"),
     },
 )
 

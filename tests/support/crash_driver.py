@@ -102,7 +102,8 @@ class Order:
     """Seconds after which the process is killed from outside, wherever it is."""
     trouble: str = "kill"
     """What happens at the point: `kill`; `full`: from then on nothing more can be written to any file of this process;
-    `read_only`: from then on the store does not let itself be written to."""
+    `read_only`: from then on the store does not let itself be written to; `stop`: it stands still until it is told to
+    go on."""
     answer: str = ""
 
 
@@ -125,6 +126,8 @@ class Fault:
     def _begin(self) -> None:
         if self.trouble == "kill":
             os.kill(os.getpid(), signal.SIGKILL)
+        if self.trouble == "stop":
+            os.kill(os.getpid(), signal.SIGSTOP)
         if self.trouble == "full":
             _, most = resource.getrlimit(resource.RLIMIT_FSIZE)
             resource.setrlimit(resource.RLIMIT_FSIZE, (0, most))

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.collecting import inventory_of
+from tests.support.fake_source import equals
 from tests.support.http_api import Answer, Api, Asked
 
 from fullcount.compiler import program
@@ -54,17 +55,22 @@ def _beside(asked: Asked) -> str:
 
 
 async def read_parts(
-    settings: HttpConfig, folder: Path, parts: Sequence[Mapping[str, str]], budget: Budget | None = None
+    settings: HttpConfig,
+    folder: Path,
+    parts: Sequence[Mapping[str, str]],
+    budget: Budget | None = None,
+    canary: str | None = None,
 ) -> Envelope:
-    """Collect the resource `things` in parts."""
+    """Collect the resource `things` in parts; `canary`: the id of an object that is expected."""
     resource = CONNECTOR.resources("cloud", settings)["things"]
     reader = await CONNECTOR.open_reader("cloud", settings)
     values = {name: tuple(dict.fromkeys(part[name] for part in parts)) for name in resource.partitions}
     across = tuple(program.Across(name, each, None, None) for name, each in values.items())
+    expects = () if canary is None else (equals(resource, "id", canary),)
     try:
         return await collect_across(
             reader,
-            replace(inventory_of(resource), across=across),
+            replace(inventory_of(resource), across=across, expects=expects),
             resource,
             parts,
             bindings=Bindings({}, 0),

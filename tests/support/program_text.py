@@ -278,10 +278,17 @@ def _act(each: tree.ActDecl) -> list[list[str]]:
         clauses.append(["backup", "kept", "for", _duration(each.backup.kept)])
     if each.cascades is not None:
         clauses.append(["cascades", "within", "limit"])
+    if each.rehearse is not None:
+        clauses.append(["rehearse", "restore"])
     if each.rate is not None:
         clauses.append(["rate", str(each.rate.count), "per", each.rate.per])
     if each.concurrency is not None:
         clauses.append(["concurrency", str(each.concurrency)])
+    if each.canary is not None:
+        then = each.canary.then
+        clauses.append(["canary", str(each.canary.count), "then", "wait", _duration(each.canary.wait)])
+        if then is not None:
+            clauses[-1] += ["then", "at", "most", str(then.count), *_path(then.resource.parts)]
     if each.stop is not None:
         halves = [] if each.stop.failures is None else [[str(each.stop.failures), "failures"]]
         halves += [] if each.stop.percent is None else [[f"{each.stop.percent}%"]]

@@ -289,10 +289,22 @@ operations = st.builds(
 )
 rates = st.builds(lambda c, p: tree.RateDecl(c, p, NOWHERE), counts, st.sampled_from(["second", "minute", "hour"]))
 stops = _halves.map(lambda both: tree.StopDecl(*both, NOWHERE))
+canaries = st.builds(
+    lambda c, w, t: tree.CanaryDecl(c, w, NOWHERE, t),
+    counts,
+    durations,
+    _optional(st.builds(tree.AtMostDecl, counts, dotted)),
+)
 backups = durations.map(lambda kept: tree.BackupDecl(kept, NOWHERE))
-kept_acts = st.tuples(_optional(backups), _optional(st.just(tree.CascadesDecl(NOWHERE))))
+kept_acts = st.tuples(
+    _optional(backups),
+    _optional(st.just(tree.CascadesDecl(NOWHERE))),
+    _optional(st.just(tree.RehearseDecl(NOWHERE))),
+)
 single_acts = st.builds(
-    lambda p, o, u, r, c, s, k: tree.ActDecl(p, o, u, r, c, s, NOWHERE, backup=k[0], cascades=k[1]),
+    lambda p, o, u, r, c, s, k, y: tree.ActDecl(
+        p, o, u, r, c, s, NOWHERE, canary=y, backup=k[0], cascades=k[1], rehearse=k[2]
+    ),
     names,
     operations,
     _optional(operations),
@@ -300,6 +312,7 @@ single_acts = st.builds(
     _optional(counts),
     _optional(stops),
     kept_acts,
+    _optional(canaries),
 )
 steps = st.builds(
     lambda n, o, u, a, t: tree.StepDecl(n, o, u, a, NOWHERE, None if a is None else NOWHERE, None if a is None else t),
@@ -310,12 +323,13 @@ steps = st.builds(
     _optional(counts),
 )
 graduated_acts = st.builds(
-    lambda p, r, c, s, w: tree.ActDecl(p, None, None, r, c, s, NOWHERE, steps=tuple(w)),
+    lambda p, r, c, s, w, y: tree.ActDecl(p, None, None, r, c, s, NOWHERE, canary=y, steps=tuple(w)),
     names,
     _optional(rates),
     _optional(counts),
     _optional(stops),
     st.lists(steps, max_size=4),
+    _optional(canaries),
 )
 acts = single_acts | graduated_acts
 

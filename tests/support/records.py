@@ -53,6 +53,10 @@ def full_history(office: Office) -> str:
     store.record_outcomes(plan_id, run_id, fence, rest[:2])
     store.begin_canary_wait(plan_id, run_id, fence, timedelta(seconds=1))
     office.clock.forward(seconds=1)
+    again = [OutcomeEntry(("b",), Outcome.DONE, before={"locked": False})]
+    for kind, locked in ((ActKind.REHEARSE_UNDO, False), (ActKind.REHEARSE_AGAIN, True)):
+        store.record_intents(plan_id, run_id, fence, [lock("b", locked=locked)], kind=kind)
+        store.record_outcomes(plan_id, run_id, fence, again, kind=kind)
     store.pass_canary(plan_id, run_id, fence)
     store.record_intents(plan_id, run_id, fence, [lock("e")])
     store.record_outcomes(plan_id, run_id, fence, rest[2:])

@@ -44,6 +44,12 @@ visibility = "vouched"
 lookup = ["id"]
 counted = true
 fields = { id = "text", active = "bool" }
+[sources.hr.resources.headcount]
+key = ["id"]
+consistency = "pinned"
+visibility = "vouched"
+counted = true
+fields = { id = "text" }
 
 [roles]
 iam = ["uid:1", "uid:2", "uid:3"]

@@ -13,28 +13,16 @@ import multiprocessing
 import os
 import signal
 import time
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from tests.support import crash_driver
 
 
-class HeldUp(crash_driver.Fault):
-    """Stops the process at the chosen point, until it is told to continue."""
-
-    def at(self, point: str) -> None:
-        """Pass a point."""
-        if point == self.point:
-            self.left -= 1
-            if self.left == 0:
-                os.kill(os.getpid(), signal.SIGSTOP)
-
-
 def child(folder: str, plan_id: str, point: str, nth: int, answer: str) -> None:
     """Be the process: apply, and write the report, or what it ended in."""
-    report = asyncio.run(crash_driver.run(Path(folder), plan_id, HeldUp(point, nth), timedelta(0)))
-    Path(answer).write_text(json.dumps(report))
+    order = crash_driver.Order(folder, plan_id, point=point, nth=nth, trouble="stop")
+    Path(answer).write_text(json.dumps(asyncio.run(crash_driver.obey(order))))
 
 
 class Process:

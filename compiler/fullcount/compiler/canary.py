@@ -1,15 +1,17 @@
 """The canary of an act: the first few objects, then a wait, then a look at them before the rest.
 
 A canary that nothing waits for shows nothing, and one that waits longer than the evidence stays fresh, or the approval
-lives, would never let the rest be done.
+lives, would never let the rest be done. What has to hold after the wait is asked of an independent count.
 """
 
 from __future__ import annotations
 
 from fullcount.compiler import program
+from fullcount.compiler.catalog import Catalog
 from fullcount.compiler.claims import Fresh
 from fullcount.compiler.promises import Promises
 from fullcount.compiler.report import error
+from fullcount.compiler.resources import find_counted
 from fullcount.dsl import tree
 from fullcount.dsl.diagnostics import Diagnostics
 
@@ -19,6 +21,7 @@ def check_canary(
     proposal: program.Proposal | None,
     promises: Promises,
     approval: program.Approval | None,
+    catalog: Catalog,
     sink: Diagnostics,
 ) -> program.Canary | None:
     """Check a `canary` against the evidence and the approval of its proposal; either is None if it did not check."""
@@ -43,7 +46,16 @@ def check_canary(
             help="wait less long, or say that it may be older",
         )
         return None
-    return program.Canary(decl.count, decl.wait)
+    if decl.then is None:
+        return program.Canary(decl.count, decl.wait)
+    then = _at_most(decl.then, catalog, sink)
+    return None if then is None else program.Canary(decl.count, decl.wait, then)
+
+
+def _at_most(decl: tree.AtMostDecl, catalog: Catalog, sink: Diagnostics) -> program.AtMost | None:
+    why = "a listing can be cut short, and what it leaves out is then not among those that are counted"
+    resource = find_counted(decl.resource, catalog, sink, why, "name a resource of another source")
+    return None if resource is None else program.AtMost(decl.count, resource.source, resource.name)
 
 
 def _too_long(

@@ -94,6 +94,7 @@ def act_of(
         calls.release,
         backup,
         cascades=decl.cascades is not None,
+        rehearse=decl.rehearse is not None,
     )
 
 

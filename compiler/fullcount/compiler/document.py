@@ -29,6 +29,11 @@ _CLASSES: dict[str, type[Any]] = {
     if isinstance(value, type) and is_dataclass(value) and value.__module__ == module.__name__
 }
 _NAMES = {value: name for name, value in _CLASSES.items()}
+_LATER: Mapping[str, frozenset[str]] = {
+    "program.Canary": frozenset({"then"}),
+    "program.Act": frozenset({"rehearse"}),
+}
+"""Parts that came later, by class: left out where they say nothing, so that what is without them keeps its digest."""
 _ENUMS: dict[str, type[Enum]] = {"Kind": types.Kind, "Consistency": claims.Consistency, "Direction": claims.Direction}
 
 
@@ -97,8 +102,16 @@ def encode(value: Any) -> Any:
             return {"$map": {key: encode(item) for key, item in value.items()}}
     if type(value) not in _NAMES:
         raise TypeError(f"{type(value).__name__} has no place in a program")
+    name = _NAMES[type(value)]
     body = {f.name: encode(getattr(value, f.name)) for f in fields(value) if f.compare}
-    return {"$": _NAMES[type(value)], **body}
+    for later in _LATER.get(name, ()):
+        if _says_nothing(body[later]):
+            del body[later]
+    return {"$": name, **body}
+
+
+def _says_nothing(part: Any) -> bool:
+    return part is None or part is False
 
 
 def decode(value: Any) -> Any:
@@ -122,7 +135,8 @@ def _tagged(value: dict[str, Any]) -> Any:
         made = _CLASSES[value["$"]]
         body = {name: decode(item) for name, item in value.items() if name != "$"}
         wanted = {f.name for f in fields(made) if f.compare}
-        if set(body) != wanted:
+        unsaid = {later for later in _LATER.get(value["$"], ()) if _says_nothing(body.get(later))}
+        if set(body) != wanted - unsaid:
             raise DocumentError(f"`{value['$']}` has other parts than {', '.join(sorted(wanted))}")
         return made(**body)
     match value:

@@ -108,7 +108,8 @@ def stage_of(graph: nx.DiGraph[str], node: str) -> Stage:
 
 def _steps_text(act: Act) -> str:
     parts = [f"{step.label} after {duration_text(step.after)}" if step.after > 0 else step.label for step in act.steps]
-    return ", ".join((*parts, *([RELEASE] if act.release is not None else [])))
+    rehearsal = ["a restore is rehearsed"] if act.rehearse else []
+    return ", ".join((*parts, *([RELEASE] if act.release is not None else []), *rehearsal))
 
 
 def _add(graph: nx.DiGraph[str], stage: Stage) -> Stage:

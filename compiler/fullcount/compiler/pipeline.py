@@ -37,6 +37,7 @@ from fullcount.compiler.notifies import check_notifies
 from fullcount.compiler.program import Workflow
 from fullcount.compiler.promises import read_promises
 from fullcount.compiler.protections import Protections, Shared, check_protections, protect_workflow, refuse_strays
+from fullcount.compiler.rehearsing import check_rehearsal
 from fullcount.compiler.report import error
 from fullcount.compiler.requirements import check_requirements
 from fullcount.compiler.schedule import check_schedule
@@ -224,10 +225,11 @@ def compile_workflow(workflow: tree.Workflow, around: Surroundings, sink: Diagno
         if act_decl.canary is not None:
             name = act_decl.proposal.text
             approval = next((each for each in approvals if each.proposal == name), None)
-            canary = check_canary(act_decl.canary, proposals.get(name), promises, approval, sink)
+            canary = check_canary(act_decl.canary, proposals.get(name), promises, approval, names.catalog, sink)
         calls = check_act(checker, act_decl, proposals.get(act_decl.proposal.text))
         kept = None if calls is None else check_keeping(act_decl, calls, names.catalog, sink)
-        if kept is not None and windows is not None:
+        rehearsed = kept is None or check_rehearsal(act_decl, kept[0], names.catalog, sink)
+        if kept is not None and windows is not None and rehearsed:
             acts.append(act_of(act_decl, kept[0], windows, canary, kept[1]))
     schedule = None if workflow.schedule is None else check_schedule(workflow.schedule, sink)
     notifies = check_notifies(names, sink)

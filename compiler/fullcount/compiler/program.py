@@ -293,11 +293,29 @@ class Stop:
 
 
 @dataclass(frozen=True, slots=True)
+class AtMost:
+    """No more than `count` of a resource, by its source's independent count."""
+
+    count: int
+    source: str
+    resource: str
+
+    @property
+    def address(self) -> str:
+        """The resource as it is written."""
+        return f"{self.source}.{self.resource}"
+
+
+@dataclass(frozen=True, slots=True)
 class Canary:
-    """The first `count` acts, then a wait (microseconds), then a look at whether they still are as they were left."""
+    """The first `count` acts, then a wait (microseconds), then a look at whether they still are as they were left.
+
+    `then`: what has to hold besides before the rest is acted on; None: nothing.
+    """
 
     count: int
     wait: int
+    then: AtMost | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,6 +388,8 @@ class Act:
     backup: Backup | None = None
     cascades: bool = False
     """Whether what goes with an object may go, within the limit of the proposal."""
+    rehearse: bool = False
+    """Whether one object of the canary is restored, compared and acted on again before the rest."""
 
     @property
     def calls(self) -> Mapping[str | None, OperationCall]:

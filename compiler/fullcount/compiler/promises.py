@@ -22,7 +22,7 @@ from fullcount.compiler.claims import (
 from fullcount.compiler.names import BoundInventory, Names, said_twice
 from fullcount.compiler.partitions import consistency_of
 from fullcount.compiler.report import error
-from fullcount.compiler.resources import find_resource
+from fullcount.compiler.resources import find_counted
 from fullcount.dsl import tree
 from fullcount.dsl.dataclass import dataclass, field
 from fullcount.dsl.diagnostics import Diagnostics, Label
@@ -176,23 +176,9 @@ _GUARANTEE = {
 
 
 def _agrees(path: tree.Dotted, names: Names, sink: Diagnostics) -> tuple[Claim, ...] | None:
-    resource = find_resource(path, names.catalog, sink)
-    if resource is None:
-        return None
-    if resource.counted:
-        return (Agrees(resource.source, resource.name),)
-    counted = [f"{resource.source}.{name}" for name, r in names.catalog.resources(resource.source).items() if r.counted]
-    error(
-        sink,
-        "FC121",
-        f"`{path.text}` gives no independent count",
-        path.span,
-        why="a count taken from the same listing agrees with it even when both were cut short",
-        help="counts are given by " + ", ".join(f"`{name}`" for name in counted)
-        if len(counted) > 0
-        else f"`{resource.source}` has no resource that gives one; use `rows at least` instead",
-    )
-    return None
+    why = "a count taken from the same listing agrees with it even when both were cut short"
+    resource = find_counted(path, names.catalog, sink, why, "use `rows at least` instead")
+    return None if resource is None else (Agrees(resource.source, resource.name),)
 
 
 def _meaningless(kind: str, claim: tree.ClaimDecl, sink: Diagnostics) -> None:

@@ -1,4 +1,7 @@
-"""Paths to what sources declare: `hr.employees`, and what is said where there is nothing at the end of one."""
+"""Paths to what sources declare: `hr.employees`, and what is said where there is nothing at the end of one.
+
+A resource that is to be counted must be declared as one that its source counts independently of any listing.
+"""
 
 from __future__ import annotations
 
@@ -34,4 +37,26 @@ def find_resource(path: tree.Dotted, catalog: Catalog, sink: Diagnostics) -> Res
     if len(rest) == 0:
         advice["fix"] = None  # the source is right; what is missing comes after it
     error(sink, "FC103", message, span, **advice)
+    return None
+
+
+def find_counted(path: tree.Dotted, catalog: Catalog, sink: Diagnostics, why: str, otherwise: str) -> Resource | None:
+    """Return the resource at a path if its source counts it; None, reported with `why`, if it does not.
+
+    `otherwise` is what can be done where nothing of that source is counted.
+    """
+    resource = find_resource(path, catalog, sink)
+    if resource is None or resource.counted:
+        return resource
+    counted = [f"{resource.source}.{name}" for name, r in catalog.resources(resource.source).items() if r.counted]
+    error(
+        sink,
+        "FC121",
+        f"`{path.text}` gives no independent count",
+        path.span,
+        why=why,
+        help="counts are given by " + ", ".join(f"`{name}`" for name in counted)
+        if len(counted) > 0
+        else f"`{resource.source}` has no resource that gives one; {otherwise}",
+    )
     return None

@@ -271,7 +271,7 @@ class Builder:
         proposal = self._at.name(tokens(node, "NAME")[0])
         block = f"act `{proposal.text}`"
         operations = subtrees(node, "operation")
-        undo = backup = cascades = rate = concurrency = canary = stop = None
+        undo = backup = cascades = rate = concurrency = canary = rehearse = stop = None
         windows: tuple[tree.WindowDecl, ...] = ()
         steps: tuple[tree.StepDecl, ...] = ()
         for body in subtrees(node, "act_block", "steps"):
@@ -283,6 +283,7 @@ class Builder:
             rate = self._once(body, block, "rate")
             concurrency = self._once(body, block, "concurrency")
             canary = self._once(body, block, "canary")
+            rehearse = self._once(body, block, "rehearse")
             stop = self._once(body, block, "stop")
         return tree.ActDecl(
             proposal,
@@ -297,6 +298,7 @@ class Builder:
             steps=steps,
             backup=self._holding.backup(backup) if backup is not None else None,
             cascades=tree.CascadesDecl(self._at.span(cascades)) if cascades is not None else None,
+            rehearse=tree.RehearseDecl(self._at.span(rehearse)) if rehearse is not None else None,
         )
 
     def _step(self, node: Node) -> tree.StepDecl:

@@ -114,12 +114,18 @@ class HoldingBuilder:
         )
 
     def canary(self, node: Node) -> tree.CanaryDecl:
-        """Build `canary N then wait D`."""
+        """Build `canary N then wait D [then at most N source.resource]`."""
+        count, wait, *most = amounts(node)
         return tree.CanaryDecl(
-            self._integer(token_at(node, 1), "canary", "int", EXAMPLES["canary"]),
-            self._integer(token_at(node, -1), "then wait", "duration", EXAMPLES["canary"]),
+            self._integer(count, "canary", "int", EXAMPLES["canary"]),
+            self._integer(wait, "then wait", "duration", EXAMPLES["canary"]),
             self._at.span(node),
+            self._at_most(most[0], subtrees(node, "dotted")[0]) if len(most) > 0 else None,
         )
+
+    def _at_most(self, most: Token, resource: Node) -> tree.AtMostDecl:
+        example = f"{EXAMPLES['canary']} then at most 0 monitoring.firing_alerts"
+        return tree.AtMostDecl(self._integer(most, "at most", "int", example), self._dotted(resource))
 
     def backup(self, node: Node) -> tree.BackupDecl:
         """Build `backup kept for D`."""

@@ -27,7 +27,7 @@ CLAUSES: Final[dict[str, tuple[str, ...]]] = {
     ),
     "inventory": ("key", "incarnation", "fields", "scope", "deadline", "expect"),
     "propose": ("bounded", "where", "except", "undecided", "expect", "keep", "pick", "limit", "show"),
-    "act": ("undo", "backup", "cascades", "rate", "concurrency", "canary", "stop", "window"),
+    "act": ("undo", "backup", "cascades", "rate", "concurrency", "canary", "rehearse", "stop", "window"),
     "steps": ("rate", "concurrency", "canary", "stop", "window"),
     "test": ("now", "given", "before", "expect"),
 }
@@ -84,6 +84,7 @@ EXAMPLES: Final[dict[str, str]] = {
     "rate": "rate 10 per second",
     "concurrency": "concurrency 4",
     "canary": "canary 5 then wait 15m",
+    "rehearse": "rehearse restore",
     "stop": "stop after 3 failures or 1%",
     "window": 'window "Mon-Thu 09:00-16:00" timezone "Europe/Berlin"',
     "test": 'test "an account of nobody is disabled" { … }',

@@ -505,11 +505,27 @@ class RateDecl:
 
 
 @dataclass(frozen=True, slots=True)
+class AtMostDecl:
+    """`at most 0 monitoring.firing_alerts`: how many there may be of a resource once the canary was waited for."""
+
+    count: int
+    resource: Dotted
+
+
+@dataclass(frozen=True, slots=True)
 class CanaryDecl:
-    """`canary 5 then wait 15m`. `wait` in microseconds."""
+    """`canary 5 then wait 15m [then at most 0 monitoring.firing_alerts]`. `wait` in microseconds."""
 
     count: int
     wait: int
+    span: Span
+    then: AtMostDecl | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RehearseDecl:
+    """`rehearse restore`: one object of the canary is restored, compared and acted on again before the rest."""
+
     span: Span
 
 
@@ -558,7 +574,7 @@ class StepDecl:
 
 @dataclass(frozen=True, slots=True)
 class ActDecl:
-    """`act disable with directory.update(…) { undo … backup … rate … concurrency … canary … stop … window … }`.
+    """`act disable with directory.update(…) { undo … rate … concurrency … canary … rehearse … stop … window … }`.
 
     A graduated act, `act retire with steps { … }`, has `steps` and no `operation`; with both the compiler refuses it.
     """
@@ -575,6 +591,7 @@ class ActDecl:
     steps: tuple[StepDecl, ...] = ()
     backup: BackupDecl | None = None
     cascades: CascadesDecl | None = None
+    rehearse: RehearseDecl | None = None
 
 
 @dataclass(frozen=True, slots=True)

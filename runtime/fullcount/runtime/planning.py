@@ -369,10 +369,12 @@ def clocks_of(store: Store, workflow: program.Workflow, proposal: program.Propos
 
 
 def sources_of(workflow: program.Workflow, proposal: program.Proposal) -> list[str]:
-    """Return the sources that a proposal reads or acts on, in order of name."""
+    """Return the sources that a proposal reads, acts on or has counted after its canary, in order of name."""
     read = {workflow.inventories[use.inventory].source for use in proposal.uses}
-    acted = {source for act in workflow.acts if act.proposal == proposal.name for source in act.sources}
-    return sorted(read | acted)
+    acts = [act for act in workflow.acts if act.proposal == proposal.name]
+    acted = {source for act in acts for source in act.sources}
+    counted = {act.canary.then.source for act in acts if act.canary is not None and act.canary.then is not None}
+    return sorted(read | acted | counted)
 
 
 def used_fields(proposal: program.Proposal, inventory: str) -> frozenset[str]:

@@ -1,21 +1,29 @@
-"""Canaries at the act: no more than the first N before they were waited for and found as they were left."""
+"""Canaries at the act: no more than the first N before they were waited for and found as they were left.
+
+And before what the workflow has counted then is no more than it allows.
+"""
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 
 import pytest
 from tests.support.acting import Orphans
-from tests.support.applying import Stage, figures
+from tests.support.applying import ANA, Stage, figures
+from tests.support.fake_source import FakeSource, FakeTable, fake_resource
 
-from fullcount.compiler.program import Canary
+from fullcount.compiler.program import AtMost, Canary
 from fullcount.runtime.act.context import StopSignal
 from fullcount.runtime.connectors.base import ActResult, Outcome, SourceError
 from fullcount.runtime.evidence.codes import Reason
 from fullcount.runtime.evidence.envelope import Incompleteness
 from fullcount.runtime.exit_codes import Exit
-from fullcount.runtime.journal.verify import verify
-from fullcount.runtime.store.errors import LedgerRefused
+from fullcount.runtime.journal.bundle import export_run
+from fullcount.runtime.journal.runs_of import run_of
+from fullcount.runtime.journal.verify import entries, verify
+from fullcount.runtime.planning import sources_of
+from fullcount.runtime.store.errors import LedgerRefused, StoreError
 
 pytestmark = pytest.mark.requirement("R24", "R28")
 
@@ -122,6 +130,98 @@ async def test_a_canary_that_can_not_be_read_stops_the_rest_until_it_can(tmp_pat
     report = await stage.apply(plan)
     assert "a2: the object could not be read: SOURCE_UNAVAILABLE" in report.stopped_by.message
     assert figures(await stage.apply(plan)) == {"done": 5}
+
+
+ALERTS = fake_resource("firing_alerts", "id: text", source="monitoring")
+CHECKED = Canary(2, 15 * MINUTE, AtMost(1, "monitoring", "firing_alerts"))
+
+
+async def counting(tmp_path, alerts: int, checked: Canary = CHECKED):
+    """Return a plan whose canary was waited for, and the source that is counted now."""
+    world = Orphans(accounts=5, canary=checked)
+    table = FakeTable(ALERTS, [{"id": f"alert-{n}"} for n in range(alerts)])
+    monitoring = world.others["monitoring"] = FakeSource(table, name="monitoring")
+    stage = Stage(tmp_path, world)
+    plan, _ = await waiting(stage)
+    assert monitoring.count_of("count") == 0
+    stage.world.clock.advance(15 * 60)
+    return stage, plan, monitoring
+
+
+def exported(stage: Stage, plan, folder) -> None:
+    """Export what was done. Raises `StoreError` where the folder does not hold by itself."""
+    run = run_of(stage.store, plan.document.plan_id)
+    export_run(stage.store, run, folder / "bundle", signers=None, person=ANA, sign=None)
+
+
+def test_what_is_counted_is_of_a_source_that_the_plan_names():
+    """So that another target or connector version than the one that was approved is seen."""
+    workflow = Orphans(canary=CHECKED).workflow
+    assert sources_of(workflow, workflow.proposals[0]) == ["fake", "monitoring"]
+
+
+async def test_more_than_may_be_after_the_wait_stops_the_rest(tmp_path):
+    """As long as that is so; the resource and both numbers are named, and the way on."""
+    stage, plan, monitoring = await counting(tmp_path, alerts=1_002)
+    for _ in range(2):
+        report = await stage.apply(plan)
+        assert (report.exit, report.stopped_by.code, report.resumes_at) == (Exit.ERROR, "FC777", None)
+        assert "`monitoring.firing_alerts` has 1,002, and at most 1 may be" in report.stopped_by.message
+        assert any("fullcount undo" in way for way in report.stopped_by.ways_on)
+        assert figures(report) == {"done": 2, "not_started": 3}
+    assert monitoring.count_of("count") == 2
+    locked = [key for (key,), row in stage.world.account_table.objects.items() if row["locked"]]
+    assert locked == ["a1", "a2"]
+    assert stage.store.canary(plan.document.plan_id).passed_at is None
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (
+            SourceError(Incompleteness(code=Reason.SOURCE_UNAVAILABLE, detail="no route")),
+            "SOURCE_UNAVAILABLE: no route",
+        ),
+        (SourceError(Incompleteness(code=Reason.AUTH_FAILED)), "AUTH_FAILED"),
+        (-1, "its source said -1"),
+    ],
+)
+async def test_a_count_that_can_not_be_had_stops_the_rest_until_it_can(tmp_path, answer, said):
+    """Nobody knows is not nothing."""
+    stage, plan, monitoring = await counting(tmp_path, alerts=0)
+    monitoring.on("count", at=1, do=answer)
+    report = await stage.apply(plan)
+    assert (report.exit, report.stopped_by.code, len(stage.source.effects)) == (Exit.ERROR, "FC777", 2)
+    assert f"`monitoring.firing_alerts` could not be counted, and at most 1 may be: {said}" in report.stopped_by.message
+    assert figures(await stage.apply(plan)) == {"done": 5}
+
+
+async def test_what_the_workspace_no_longer_counts_stops_the_rest(tmp_path):
+    """Its source was taken away, or does not count it any more."""
+    stage, plan, monitoring = await counting(tmp_path, alerts=0)
+    place = ("monitoring", "firing_alerts")
+    for resources in ({}, {place: fake_resource("firing_alerts", "id: text", source="monitoring", counted=False)}):
+        kept = {key: resource for key, resource in stage.world.resources.items() if key != place}
+        report = await stage.apply(plan, resources=kept | resources)
+        assert (report.stopped_by.code, len(stage.source.effects)) == ("FC777", 2)
+        assert "could not be counted" in report.stopped_by.message
+    assert monitoring.count_of("count") == 0
+
+
+async def test_a_count_that_holds_lets_the_rest_be_done_and_is_recorded(tmp_path):
+    """It is asked once, after the canary was found as it was left and before the rest."""
+    stage, plan, monitoring = await counting(tmp_path, alerts=1)
+    stage.world.account_table.change("a1", locked=False)
+    assert "a1: `locked` was changed" in (await stage.apply(plan)).stopped_by.message
+    assert monitoring.count_of("count") == 0
+    stage.world.account_table.change("a1", locked=True, version=2)
+    report = await stage.apply(plan)
+    assert (report.exit, figures(report), monitoring.count_of("count")) == (Exit.DONE, {"done": 5}, 1)
+    with stage.store.reading() as session:
+        (passed,) = [json.loads(entry.payload) for entry in entries(session) if entry.kind == "canary_passed"]
+    assert passed["counted"] == 1
+    assert verify(stage.store).problems == ()
+    exported(stage, plan, tmp_path)
 
 
 async def test_a_failure_in_the_canary_stops_the_rest_at_once(tmp_path):
@@ -236,3 +336,23 @@ async def test_the_journal_shows_acts_that_came_before_the_canary_had_passed(tmp
     (problem,) = verify(stage.store).problems
     assert "5 objects" in problem.what
     assert "before its canary of 2 passed" in problem.what
+
+
+async def test_the_journal_shows_that_the_rest_was_done_in_spite_of_what_was_counted(tmp_path, monkeypatch):
+    """Whoever asks nobody, or is content with more than may be, is found out."""
+    from fullcount.runtime.act import canary
+
+    for there, said in ((None, "without a count"), (2, "with 2 of `monitoring.firing_alerts`: 1 may be")):
+
+        async def counts(*_: object, there: int | None = there) -> int | None:
+            return there
+
+        folder = tmp_path / str(there)
+        folder.mkdir()
+        stage, plan, _ = await counting(folder, alerts=2)
+        monkeypatch.setattr(canary, "count_after_canary", counts)
+        assert figures(await stage.apply(plan)) == {"done": 5}
+        (problem,) = verify(stage.store).problems
+        assert said in problem.what
+        with pytest.raises(StoreError, match=r"its canary passed although at most 1 of `monitoring.firing_alerts` may"):
+            exported(stage, plan, folder)

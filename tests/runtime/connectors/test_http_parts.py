@@ -61,6 +61,15 @@ async def test_a_part_that_does_not_answer_makes_the_whole_incomplete_by_name(cl
     assert [(part.values["region"], part.rows) for part in envelope.scope.parts] == [("eu", 5), ("us", 3)]
 
 
+@pytest.mark.requirement("R3")
+async def test_the_envelope_says_in_which_parts_a_canary_was_seen(tmp_path):
+    """An empty list of one region is that of a reader whose rights were taken away there, for all that it shows."""
+    with Regions({"eu": things(5), "us": []}) as cloud:
+        envelope = await read_parts(settings(cloud.url), tmp_path, PARTS, canary=things(1)[0]["id"])
+    assert (envelope.complete, envelope.work.canaries_seen) == (True, 1)
+    assert [(part.canaries_seen, part.vouched) for part in envelope.scope.parts] == [(1, False), (0, False)]
+
+
 @pytest.mark.parametrize("way", sorted(WAYS))
 async def test_every_part_is_read_with_its_own_paging_wherever_it_is_named(cloud, tmp_path, way):
     """The same id in two regions is two objects, and each list ends by its own sign."""

@@ -46,6 +46,21 @@ def test_a_short_wait_is_sat_out(bench):
     assert bench.run("verify").exit == 0
 
 
+def test_what_a_source_counts_after_the_canary_stops_the_rest(bench):
+    """The plan had said so before, and the journal verifies."""
+    bench.rule(act=WITH_CANARY.replace("15m", "1s then at most 1 hr.headcount"))
+    planned = bench.approved()
+    assert (
+        "canary first 1, then wait 1s, then at most 1 hr.headcount; the rest"
+        in bench.run("show", planned["plan_id"]).words
+    )
+    ended = bench.run("apply", planned["plan_id"], "--json")
+    assert (ended.exit, ended.json["report"]["stopped_by"]["code"]) == (1, "FC777")
+    assert "`hr.headcount` has" in ended.json["report"]["stopped_by"]["message"]
+    assert len(bench.locked()) == 1
+    assert bench.run("verify").exit == 0
+
+
 def test_after_the_wait_the_rest_is_done_unless_the_canary_was_touched(bench):
     """An hour later, by the store's clock."""
     planned, _ = waiting(bench)

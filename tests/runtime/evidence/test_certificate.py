@@ -99,6 +99,22 @@ def test_unknown_visibility_needs_a_canary():
     assert codes(certified(unseen, Visible())) == ["FC746"]
 
 
+@pytest.mark.requirement("R3", "R18")
+def test_a_canary_seen_in_one_part_vouches_for_no_other_part():
+    """A right that was withdrawn in one region left an empty list there, and the canary of the other one was seen."""
+
+    def read(*parts):
+        scope = {"visibility": "unknown", "parts": [{"status": "complete", "rows": 5, **part} for part in parts]}
+        return certified(envelope_of(scope=scope, work={"canaries_expected": 1, "canaries_seen": 1}), Visible())
+
+    eu, us = {"values": {"region": "eu"}, "canaries_seen": 1}, {"values": {"region": "us"}, "rows": 0}
+    refused = read(eu, us)
+    assert codes(refused) == ["FC746"]
+    assert "every object of region=us" in refused.findings[0].message
+    assert measured(read(eu, us | {"canaries_seen": 1}), "visibility all") == "1 canary seen"
+    assert measured(read(eu, us | {"vouched": True}), "visibility all") == "1 canary seen"
+
+
 @pytest.mark.requirement("R3")
 def test_a_canary_that_was_not_seen_outweighs_a_source_that_vouches():
     """A source may say that all is visible; a missing canary says that it is not."""

@@ -407,6 +407,21 @@ TAMPERINGS = {
     "a canary that passed too early": put("canary_waits", "until", value=2**52),
     "a canary that never waited": dropped("canary_waits"),
     "a canary of other objects": put("canary_waits", "keys", value=[["z"]]),
+    "a rehearsal with what was not done": put("intents", "acts", 0, "key", value=["d"], number=1),
+    "a rehearsal with a second object": lambda entries: entries.insert(
+        nth(entries, "canary_passed"),
+        changed(
+            changed(entries[nth(entries, "intents", 1)], ("payload", "acts", 0, "key"), ["c"]),
+            ("payload", "acts", 0, "idempotency_key"),
+            "9" * 64,
+        ),
+    ),
+    "a rehearsal in the middle of which the canary passed": lambda entries: (
+        dropped("outcomes", 3)(entries),
+        dropped("intents", 2)(entries),
+    ),
+    "a second act on what was not restored": put("outcomes", "outcomes", 0, "outcome", value="failed", number=2),
+    "an act of a kind that is not known": put("intents", "kind", value="gift", number=1),
     "acts while halted": dropped("resumed"),
     "acts while paused": dropped("pause_lifted"),
     "a strike from a plan that never was": put("struck", "of", value="0" * 26),

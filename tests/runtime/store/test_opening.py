@@ -15,12 +15,14 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import insert
+from sqlalchemy import insert, text
+from sqlalchemy.exc import DatabaseError
 from tests.support.evidence import DIGEST, envelope_of
 from tests.support.fake_source import NOW
 from tests.support.plans import certificate
-from tests.support.stores import ANA, WORKFLOW
+from tests.support.stores import ANA, WORKFLOW, Office, lock
 
+from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.evidence.codes import WarningCode
 from fullcount.runtime.evidence.envelope import Notice
 from fullcount.runtime.journal.entry import canonical_text
@@ -32,6 +34,7 @@ from fullcount.runtime.store.engine import make_engine, writer
 from fullcount.runtime.store.errors import StoreTooNew, StoreUnavailable
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.tables import Base
+from fullcount.runtime.store.views import OutcomeEntry
 
 
 def differences(url: str) -> list[object]:
@@ -159,6 +162,35 @@ def test_a_store_of_before_series_and_warnings_is_brought_up_and_still_verifies(
         assert store.series(WORKFLOW, "people", DIGEST) == (11,)
         assert [row.runs for row in store.warnings()] == [1]
         assert verify(store).problems == ()
+    assert differences(url) == []
+
+
+def test_a_ledger_of_before_rehearsals_is_brought_up_with_every_row_and_guard(tmp_path, monkeypatch):
+    """What was meant and done then verifies and stays a record; the kinds of a rehearsal are let in, and no others."""
+    url = f"sqlite:///{tmp_path / 'state.db'}"
+    monkeypatch.setattr(migrate, "REVISION", "0007")
+    with Office(url) as office:
+        plan, run_id, fence = office.applying("a", "b")
+        plan_id = plan.document.plan_id
+        office.store.record_intents(plan_id, run_id, fence, [lock("a")])
+        office.store.record_outcomes(plan_id, run_id, fence, [OutcomeEntry(("a",), Outcome.DONE)])
+        before = office.store.ledger(plan_id)
+    monkeypatch.undo()
+    with Store.open(url) as store:
+        assert store.ledger(plan_id) == before
+        assert verify(store).problems == ()
+        add = f"INSERT INTO acts (act_id, plan_id, object_key, kind) VALUES ('1', '{plan_id}', '[\"a\"]', "
+        for refused in (
+            "UPDATE acts SET outcome = 'failed'",
+            "UPDATE acts SET intent_at = 7",
+            "UPDATE acts SET step = 'x'",
+            "DELETE FROM acts",
+            f"{add} 'gift')",
+        ):
+            with pytest.raises(DatabaseError), store.writing() as tx:
+                tx.session.execute(text(refused))
+        with store.writing() as tx:
+            tx.session.execute(text(f"{add} 'rehearse_undo')"))
     assert differences(url) == []
 
 

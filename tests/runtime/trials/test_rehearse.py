@@ -103,6 +103,22 @@ def test_time_that_passes_makes_evidence_and_approval_old(tmp_path, wait, fresh,
     assert missed(one(tmp_path, body, fresh=fresh)) == []
 
 
+def test_what_is_counted_after_a_canary_is_what_the_test_says_and_never_none_by_itself(tmp_path):
+    """The rest is not started when there are more than may be, or the test gives no count."""
+    both = f'given accounts [{{ id: "a", owner: absent }}, {{ id: "b", owner: absent }}] and 10 more {PEOPLE}'
+    stopped = 'expect refused FC777 expect outcome "a" = done expect outcome "b" = not_started'
+    results = tried(
+        tmp_path,
+        f"""
+        test "alerts" {{ {both} given count hr.headcount = 3 {stopped} }}
+        test "unsaid" {{ {both} {stopped} }}
+        test "quiet" {{ {both} given count hr.headcount = 2 expect outcome "a" = done expect outcome "b" = done }}
+        """,
+        act="canary 1 then wait 15m then at most 2 hr.headcount",
+    )
+    assert {name: missed(result) for name, result in results.items()} == {"alerts": [], "unsaid": [], "quiet": []}
+
+
 def test_window_holds_and_canary_is_waited_for(tmp_path):
     """On a Saturday nothing is done; on a weekday a canary's wait passes at once, as the service would come back."""
     window = 'window "Mon-Fri 09:00-16:00" timezone "UTC"\n    canary 1 then wait 15m'
@@ -117,6 +133,14 @@ def test_window_holds_and_canary_is_waited_for(tmp_path):
         act=window,
     )
     assert {name: missed(result) for name, result in results.items()} == {"saturday": [], "friday": []}
+
+
+def test_a_rehearsed_restore_is_played_as_well(tmp_path):
+    """The object that is restored and locked again is done once, and the rest follows."""
+    both = f'given accounts [{{ id: "a", owner: absent }}, {{ id: "b", owner: absent }}] and 10 more {PEOPLE}'
+    body = f'test "it" {{ {both} expect outcome "a" = done expect outcome "b" = done }}'
+    results = tried(tmp_path, body, act="canary 1 then wait 15m\n    rehearse restore")
+    assert [missed(result) for result in results.values()] == [[]]
 
 
 def test_protections_of_the_workspace_hold_in_tests_and_their_fields_belong_to_the_rows(tmp_path):

@@ -147,6 +147,8 @@ class _Proposer:
             if head not in {"inventory", "protect", "act", "undo"}:
                 yield from self._inventories()
             yield from (Item(name, Sort.SOURCE, "a source") for name in self.catalog.sources())
+        elif head == "canary":
+            yield from (Item(name, Sort.SOURCE, "a source") for name in self.catalog.sources())
         elif before in _BEFORE_INVENTORIES:
             yield from self._inventories()
         elif (before in _BEFORE_PROPOSALS and len(cursor.clause) == 1) or (head == "test" and before == "of"):

@@ -251,11 +251,12 @@ def _count(given: GivenCount, place: Place, samples: Samples, gave: Gave) -> boo
     if resource is None:
         return False
     wanted = Agrees(resource.source, resource.name)
-    if not any(wanted in claims for claims in place.workflow.verifies.values()):
+    claimed = any(wanted in claims for claims in place.workflow.verifies.values())
+    if not claimed and (resource.source, resource.name) not in _after_canary(place):
         error(
             samples.sink,
             "FC176",
-            f"no `verify` compares anything with the count of `{given.resource.text}`",
+            f"no `verify` compares anything with the count of `{given.resource.text}`, and no `canary` asks for it",
             given.resource.span,
             why="what is given and not used makes a test look as if it tested more than it does",
             help=f"remove it, or claim `count agrees with {given.resource.text}`",
@@ -263,6 +264,14 @@ def _count(given: GivenCount, place: Place, samples: Samples, gave: Gave) -> boo
         return False
     gave.counts[resource.source, resource.name] = given.count
     return True
+
+
+def _after_canary(place: Place) -> list[tuple[str, str]]:
+    """Return what the act of the proposal has counted after its canary."""
+    proposal = None if place.proposal is None else place.proposal.name
+    canaries = [act.canary for act in place.workflow.acts if act.proposal == proposal]
+    thens = [canary.then for canary in canaries if canary is not None]
+    return [(then.source, then.resource) for then in thens if then is not None]
 
 
 def _list(given: GivenList, place: Place, samples: Samples, gave: Gave) -> bool:

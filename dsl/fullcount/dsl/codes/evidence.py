@@ -124,7 +124,8 @@ CODES: tuple[Code, ...] = (
             "The source leaves out what its caller may not see, without a word. A permission that was withdrawn "
             "then looks exactly like objects that do not exist.\n\n"
             'Name at least one object that must always be seen: `expect id == "…"`. If it is missing, visibility '
-            "was lost and the run is refused."
+            "was lost and the run is refused. Of a source that is read in parts, one is needed in each: rights can be "
+            "lost in one region or account alone."
         ),
         wrong=_VOLUMES.replace('    expect id == "vol-canary"\n', ""),
         right=_VOLUMES,

@@ -1,4 +1,7 @@
-"""FC571 to FC578: what goes with an object, and what is kept of it. A part of the hundred on how much may happen."""
+"""FC571 to FC581: what goes with an object, what is kept of it, and the rehearsal of bringing it back.
+
+A part of the hundred on how much may happen.
+"""
 
 from __future__ import annotations
 
@@ -31,6 +34,16 @@ workflow tidy_groups {
 }
 """
 _LOGS = _GROUPS.replace("groups", "logs").replace("created", "at")
+
+
+_REHEARSED = """\
+  act remove with archive.OPERATION(id: g.id) {
+    backup kept for 30d
+    canary 5 then wait 15m
+    rehearse restore
+  }
+"""
+_SHREDDED = _LOGS.replace("  act remove with archive.OPERATION(id: g.id)\n", _REHEARSED)
 
 
 def _deleting(*clauses: str) -> str:
@@ -116,5 +129,38 @@ CODES: tuple[Code, ...] = (
             )
         ),
         right=_deleting("backup kept for 30d"),
+    ),
+    Code(
+        id="FC579",
+        title="a rehearsal without a canary",
+        explanation=(
+            "`rehearse restore` brings back one object of the canary, compares it with what it was, acts on it again, "
+            "and only then lets the rest of the plan be done. Without a canary there is no rest that waits: everything "
+            "would have been acted on before anybody knows whether it can be restored. Add `canary 5 then wait 15m`."
+        ),
+        wrong=_deleting("backup kept for 30d", "rehearse restore"),
+        right=_deleting("backup kept for 30d", "canary 5 then wait 15m", "rehearse restore"),
+    ),
+    Code(
+        id="FC580",
+        title="a rehearsal of nothing",
+        explanation=(
+            "`rehearse restore` does what `fullcount undo` would do, with one object. This act has neither a backup "
+            "nor an `undo` that takes back what it does, so that there is nothing to rehearse. Add one of them; where "
+            "nothing brings an object back, let more than one person approve instead."
+        ),
+        wrong=_deleting("canary 5 then wait 15m", "rehearse restore"),
+        right=_deleting("backup kept for 30d", "canary 5 then wait 15m", "rehearse restore"),
+    ),
+    Code(
+        id="FC581",
+        title="a rehearsal of what must not be done twice",
+        explanation=(
+            "A rehearsal acts on its object a second time, after it was restored. The source declares of this "
+            "operation that a second time does something more than the first (`escalates = true`): a second `DELETE` "
+            "that destroys what the first one put away. It is never repeated, and so its restore can't be rehearsed."
+        ),
+        wrong=_SHREDDED.replace("OPERATION", "shred"),
+        right=_SHREDDED.replace("OPERATION", "shred").replace("    rehearse restore\n", ""),
     ),
 )

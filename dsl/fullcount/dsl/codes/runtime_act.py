@@ -233,9 +233,11 @@ CODES: tuple[Code, ...] = (
         "FC777",
         "the canary does not hold",
         "Among the first objects of the plan an act failed, or its outcome is not known; or after the wait one of them "
-        "was no longer as the act had left it, or could not be read. The rest of the plan was not started. Applying "
-        "it again looks at the canary again, and stops again as long as that is so.\n\n"
-        "Look at the objects that are named. What was done can be taken back with `fullcount undo PLAN`.",
+        "was no longer as the act had left it, or could not be read; or of what the workflow has counted then (`then "
+        "at most 0 monitoring.firing_alerts`) there were more than may be, or it could not be counted. The rest of "
+        "the plan was not started. Applying it again looks at the canary again, and stops again as long as that is "
+        "so.\n\n"
+        "Look at what is named. What was done can be taken back with `fullcount undo PLAN`.",
         form=Form.COMMAND,
         wrong=session(PLAN, APPROVE, APPLY, _UNLOCK, "sleep 30m", f"{APPLY} --json"),
         right=session(PLAN, APPROVE, APPLY, "sleep 30m", f"{APPLY} --json"),

@@ -1,4 +1,7 @@
-"""FC788 to FC798: backups, what goes with an object, and what `undo` is about. A part of the run time's hundred."""
+"""FC784 to FC798: backups, rehearsals of restoring, what goes with an object, and what `undo` is about.
+
+A part of the run time's hundred.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,12 @@ directory.update(id: a.id, locked: true) {
     stop after 1 failure"""
 _KEPT = edited("accounts.fcw", _RULE, (_ACT, "directory.delete(id: a.id) {\n    backup kept for 10m"))
 _ALONG = edited("accounts.fcw", _RULE, (_ACT, "directory.delete(id: a.id) {\n    cascades within limit"))
+_REHEARSED = edited(
+    "accounts.fcw",
+    _RULE,
+    (_ACT, "directory.delete(id: a.id) {\n    backup kept for 30d\n    canary 1 then wait 15m\n    rehearse restore"),
+)
+_REHEARSED_TOO_LATE = tuple((name, text.replace("kept for 30d", "kept for 10m")) for name, text in _REHEARSED)
 _GRANTS = """sqlite3 directory.db "CREATE TABLE grants (account TEXT REFERENCES accounts ON DELETE CASCADE)\""""
 _GRANT = """sqlite3 directory.db "INSERT INTO grants VALUES ('a01')\""""
 _TRIGGER = """sqlite3 directory.db "CREATE TRIGGER audit AFTER DELETE ON grants BEGIN SELECT 1; END\""""
@@ -53,6 +62,23 @@ CODES: tuple[Code, ...] = (
         wrong=session(_GRANTS, _GRANT, _TRIGGER, f"{PLAN} --json"),
         right=session(_GRANTS, _GRANT, f"{PLAN} --json"),
         files=(*_DELETABLE, *_ALONG),
+    ),
+    Code(
+        "FC794",
+        "the rehearsal of a restore does not hold",
+        "The act says `rehearse restore`: one object of the canary is restored just as `fullcount undo` would restore "
+        "it, compared with what it was before the act, and acted on again, before the rest of the plan is done. Here "
+        "it could not be restored, is not what it was, or was not acted on again. Nothing more is acted on. An object "
+        "that is not what it was stays as the restore left it, and counts as `refused`.\n\n"
+        "The message says what differs. Look at the object at the source: either the way back loses something, and "
+        "then nothing of this plan can be taken back whole, or somebody changed it meanwhile. Make the restore whole, "
+        "or do without the rehearsal and let more people approve; then plan again. What merely could not be told is "
+        "gone on with by applying the same plan again.",
+        form=Form.COMMAND,
+        wrong=session(PLAN, APPROVE, APPLY, "sleep 30m", f"{APPLY} --json"),
+        right=session(PLAN, APPROVE, APPLY, "sleep 30m", f"{APPLY} --json"),
+        files=(*_DELETABLE, *_REHEARSED),
+        wrong_files=(*_DELETABLE, *_REHEARSED_TOO_LATE),
     ),
     Code(
         "FC797",

@@ -38,6 +38,7 @@ from fullcount.runtime.act.moved import moved, shown_fields
 from fullcount.runtime.act.order import first_of, still_there, waves
 from fullcount.runtime.act.pacing import GROUP_LIMIT, Pacer
 from fullcount.runtime.act.recheck import Recheck, Rechecker, Standing, Stored, Surroundings, fields_to_read
+from fullcount.runtime.act.rehearsing import Rehearsal, left_open
 from fullcount.runtime.act.resolve import resolve
 from fullcount.runtime.act.session import (
     Teller,
@@ -105,6 +106,7 @@ async def _under_lease(context: ApplyContext, run_id: str, proposal: Proposal, a
             ledger = context.store.ledger(context.plan.document.plan_id)
             finding = guard(watch.inputs(None, 0))
             unfinished = any(entry.intent_at is not None and entry.outcome in _OPEN for entry in ledger)
+            unfinished = unfinished or left_open(context)
             if finding is not None:
                 ended.by(finding, resumes_at=watch.resumes_at(finding))
                 if not unfinished:
@@ -188,7 +190,8 @@ class _Applying:
             canary = CanaryWatch(
                 self.context, self.act.canary, self.run_id, self.fence, self.ended, reader, self._calls, base
             )
-            held = await canary.held(items)
+            rehearsal = self._rehearsal(base).held if self.act.rehearse else None
+            held = await canary.held(items, rehearsal)
             self.watch.look()
             if not held:
                 self.ended.later(self.watch.resumes_at)
@@ -205,7 +208,26 @@ class _Applying:
         for at in range(0, len(resolved.outcomes), GROUP_LIMIT):
             part = resolved.outcomes[at : at + GROUP_LIMIT]
             self.context.store.record_outcomes(plan_id, self.run_id, self.fence, part)
+        if left_open(self.context):
+            await self._rehearsal(self.context.workflow.inventories[self.proposal.inventory]).resolve(items)
         return resolved.again
+
+    def _rehearsal(self, base: Inventory) -> Rehearsal:
+        return Rehearsal(
+            context=self.context,
+            run_id=self.run_id,
+            proposal=self.proposal,
+            act=self.act,
+            ended=self.ended,
+            fence=self.fence,
+            watch=self.watch,
+            actors=self.actors,
+            calls=self._calls,
+            judge=self._judge,
+            backing_up=self._backing_up(),
+            reader=self.context.reader(base.source),
+            base=base,
+        )
 
     async def _go_on(self, items: Mapping[tuple[Any, ...], Item], again: Sequence[Item]) -> Finding | None:
         """Act until nothing is left or something stops it; return what did."""
@@ -234,7 +256,7 @@ class _Applying:
             backing_up=self._backing_up(),
         )
         pacer = Pacer(self.act.rate, context.monotonic, context.sleep, lambda: context.stop.reason is not None)
-        counts = counted(row_outcomes(rows, [e for e in ledger if e.object_key not in resuming], {}))
+        counts = counted(row_outcomes(rows, [e for e in self._last_acts() if e.object_key not in resuming], {}))
         tell = Teller(context, len(rows), counts)
         stopped: Finding | None = None
         for wave in waves(todo):
@@ -244,6 +266,9 @@ class _Applying:
                 break
         self.ended.undecided = runner.undecided
         return stopped
+
+    def _last_acts(self) -> Sequence[LedgerEntry]:
+        return self.context.store.last_acts(self.context.plan.document.plan_id)
 
     def _backing_up(self) -> BackingUp | None:
         kept = self.act.backup
@@ -367,7 +392,7 @@ def _path(context: ApplyContext, digest: str) -> Any:
 
 def _report(context: ApplyContext, run_id: str | None, ended: Ended) -> ApplyReport:
     document = context.plan.document
-    ledger = context.store.ledger(document.plan_id)
+    ledger = context.store.last_acts(document.plan_id)
     rows = _with_moved(context, row_outcomes(document.rows, ledger, ended.undecided), ledger)
     report = report_of(context, run_id, rows, ended)
     sums = report.sums_hold and len(rows) == document.sums.candidates

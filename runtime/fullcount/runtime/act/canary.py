@@ -1,14 +1,15 @@
 """The canary: the first objects of a plan are acted on, waited for, and looked at before the rest.
 
 Guarantees: no more than the first N acts happen before the wait is over *and* each of them was found as it was left; a
-failure among them, or one that is not as it was left, or can't be read, stops the plan. The wait stands in the store,
+failure among them, or one that is not as it was left, or can't be read, stops the plan; so does what the workflow has
+counted after the wait, where that is more than it allows or is not known. The wait stands in the store,
 so that a crash, a second apply or another host goes on with it and never begins it again. A short wait is sat out here;
 for a long one the run ends as paused and says from when on the plan can be gone on with.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -18,9 +19,11 @@ from fullcount.runtime import format as fmt
 from fullcount.runtime.act.aftermath import Aftereffect, aftermath
 from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.context import ApplyContext, Progress
+from fullcount.runtime.act.counting import count_after_canary
 from fullcount.runtime.act.ending import Ended, counted, row_outcomes
 from fullcount.runtime.act.group import Item
 from fullcount.runtime.act.guard import waiting
+from fullcount.runtime.act.rehearsing import rehearsed_key
 from fullcount.runtime.act.stop import FAILURES
 from fullcount.runtime.connectors.base import Outcome, SourceReader
 from fullcount.runtime.evidence.refusal import Finding
@@ -28,6 +31,9 @@ from fullcount.runtime.store.views import CanaryRow, Fence, LedgerEntry
 
 SAT_OUT: Final = timedelta(seconds=60)
 """A wait of which no more than this is left is sat out by the run; for a longer one it ends as paused."""
+
+Rehearsed = Callable[[Mapping[tuple[Any, ...], Item]], Awaitable[bool]]
+"""Sees the rehearsal of a restore through, as `Rehearsal.held` does."""
 
 _LOOK: Final = 1.0
 """Seconds between two looks at whether the run was asked to stop while it waits."""
@@ -47,8 +53,11 @@ class CanaryWatch:
     calls: CallsOf
     base: Inventory
 
-    async def held(self, items: Mapping[tuple[Any, ...], Item]) -> bool:
-        """See the canary through: whether the rest may be acted on now. If not, the reason was noted."""
+    async def held(self, items: Mapping[tuple[Any, ...], Item], rehearsal: Rehearsed | None = None) -> bool:
+        """See the canary through: whether the rest may be acted on now. If not, the reason was noted.
+
+        `rehearsal`: what else has to hold before it passes.
+        """
         store, plan_id = self.context.store, self.context.plan.document.plan_id
         row = store.canary(plan_id)
         if row is not None and row.passed_at is not None:
@@ -60,7 +69,13 @@ class CanaryWatch:
             row = store.begin_canary_wait(plan_id, self.run_id, self.fence, wait)
         if not await self._waited(row) or not await self._as_left(items):
             return False
-        store.pass_canary(plan_id, self.run_id, self.fence)
+        there = None if self.canary.then is None else await count_after_canary(self.canary.then, self.context)
+        if isinstance(there, Finding):
+            self.ended.by(there)
+            return False
+        if rehearsal is not None and not await rehearsal(items):
+            return False
+        store.pass_canary(plan_id, self.run_id, self.fence, counted=there)
         return True
 
     def _failed(self) -> bool:
@@ -90,7 +105,8 @@ class CanaryWatch:
 
     async def _as_left(self, items: Mapping[tuple[Any, ...], Item]) -> bool:
         """Whether each object of the canary that was changed still is as the act left it."""
-        done = [entry for entry in self._acted() if entry.outcome is Outcome.DONE]
+        begun = rehearsed_key(self.context)  # what is being restored is no longer as it was left, and looked at there
+        done = [each for each in self._acted() if each.outcome is Outcome.DONE and each.object_key != begun]
         told = []
         for entry in done:
             item = items[entry.object_key]
@@ -112,7 +128,7 @@ class CanaryWatch:
         if self.context.progress is None:
             return
         document = self.context.plan.document
-        counts = counted(row_outcomes(document.rows, self.context.store.ledger(document.plan_id), {}))
+        counts = counted(row_outcomes(document.rows, self.context.store.last_acts(document.plan_id), {}))
         finished = len(document.rows) - counts[Outcome.NOT_STARTED]
         self.context.progress(Progress(finished, len(document.rows), counts, waits_until=until))
 

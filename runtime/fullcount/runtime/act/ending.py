@@ -34,6 +34,7 @@ _EXITS_BY_CODE: Mapping[str, Exit] = {
     "FC764": Exit.ERROR,
     "FC765": Exit.ERROR,
     "FC777": Exit.ERROR,
+    "FC794": Exit.ERROR,
     AGAIN_AND_AGAIN: Exit.ERROR,
 }
 

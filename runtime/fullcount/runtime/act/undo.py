@@ -9,17 +9,15 @@ An act of which nobody knows whether it took effect is not passed over: it is to
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
-from fullcount.compiler.program import Act, Inventory, OperationCall, Proposal
+from fullcount.compiler.program import Act, Inventory, Proposal
 from fullcount.runtime.act.actors import Actors, NotOpenError, opened, sources_of_rows
-from fullcount.runtime.act.aftermath import Aftereffect, aftermath
-from fullcount.runtime.act.backing_up import LOST, Unrestorable, restorable
 from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.context import ApplyContext, ApplyReport
 from fullcount.runtime.act.ending import Ended, as_error, as_invalid, counted, finding_of, report_of, row_outcomes
-from fullcount.runtime.act.group import Due, GroupRunner, Item, Left
+from fullcount.runtime.act.group import GroupRunner, Item
 from fullcount.runtime.act.guard import Purpose, guard
 from fullcount.runtime.act.pacing import GROUP_LIMIT, Pacer
 from fullcount.runtime.act.resolve import resolve
@@ -36,6 +34,7 @@ from fullcount.runtime.act.session import (
     uninterrupted,
 )
 from fullcount.runtime.act.stop import StopRule, stop_threshold
+from fullcount.runtime.act.taking_back import TakingBack, undo_of
 from fullcount.runtime.act.watch import Watch
 from fullcount.runtime.connectors.base import Outcome, SourceReader
 from fullcount.runtime.errors import FullcountError
@@ -43,9 +42,7 @@ from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.format import counted as counted_objects
 from fullcount.runtime.plan.document import PlanRow
-from fullcount.runtime.store.views import ActKind, Fence, LedgerEntry, OutcomeEntry, RunKind
-
-CHANGED_SINCE = "FC769"
+from fullcount.runtime.store.views import ActKind, Fence, LedgerEntry, RunKind
 
 
 async def undo_plan(context: ApplyContext) -> ApplyReport:
@@ -60,7 +57,7 @@ async def _undo(context: ApplyContext) -> ApplyReport:
     proposal, act = the_proposal(context)
     plan_id = context.plan.document.plan_id
     done = _done(context)
-    if act is None or not any(_undo_of(act, row) is not None for row in context.plan.document.rows):
+    if act is None or not any(undo_of(act, row) is not None for row in context.plan.document.rows):
         finding = Finding(
             code="FC768",
             message="what this plan does can't be taken back: its act has no `undo`, or is not reversible",
@@ -98,16 +95,10 @@ def _unknown(context: ApplyContext) -> tuple[LedgerEntry, ...]:
 
 
 def _about(context: ApplyContext) -> Iterator[LedgerEntry]:
-    for entry in context.store.ledger(context.plan.document.plan_id, kind=ActKind.ACT):
+    """Yield the acts that objects count by: what a rehearsal restored and did not act on again has none."""
+    for entry in context.store.last_acts(context.plan.document.plan_id):
         if context.only is None or entry.object_key in context.only:
             yield entry
-
-
-def _undo_of(act: Act, row: PlanRow) -> OperationCall | None:
-    """Return what takes back what the plan does to an object; None: nothing can."""
-    step = None if row.step is None else row.step.label
-    call = act.calls.get(step)
-    return act.undos.get(step) if call is not None and call.reversible else None
 
 
 async def _under_lease(context: ApplyContext, run_id: str, proposal: Proposal, act: Act, ended: Ended) -> None:
@@ -193,7 +184,7 @@ class _Undoing:
             run_id=self.run_id,
             fence=self.fence,
             calls=self._calls,
-            judge=self._judge,
+            judge=TakingBack(context, self.act, self._calls, self._acted, self._base, self.reader, self._entries).judge,
             actors=self.actors,
             watch=self.watch,
             stop_rule=rule,
@@ -207,54 +198,6 @@ class _Undoing:
         self.ended.undecided = runner.undecided
         if stopped is not None:
             self.ended.by(stopped)
-
-    async def _judge(self, item: Item) -> Due | Left:
-        """Whether the object is still as the act left it."""
-        at = self.context.monotonic()
-        key, entry = item.row.key, self._entries[item.row.key]
-        if _undo_of(self.act, item.row) is None:
-            return Left(OutcomeEntry(key, Outcome.REFUSED, "FC768", "what its step did can't be taken back"))
-        if item.row.step is not None and item.intent is None:
-            plan_id = self.context.plan.document.plan_id
-            why = self.context.store.step_in_the_way(plan_id, key, kind=ActKind.UNDO)
-            if why is not None:
-                return _changed(key, why)
-        acted = self._acted.of(item.row)
-        found = await aftermath(self.reader, acted, self._base, item.planned, entry)
-        match found.left:
-            case Aftereffect.UNKNOWN:
-                return _later(key, found.detail)
-            case Aftereffect.GONE:
-                return Left(OutcomeEntry(key, Outcome.ALREADY_GONE, "gone", found.detail))
-            case Aftereffect.CHANGED:
-                return _changed(key, found.detail)
-            case Aftereffect.AS_LEFT:
-                pass
-        # before the act the object was as the act's precondition says, whatever the plan had read
-        before = {} if entry.parameters is None else acted.expected(entry.parameters)
-        arguments = self._calls.of(item.row).arguments(item.planned, {**item.planned.cells, **before})
-        if isinstance(arguments, Finding):
-            return Left(OutcomeEntry(key, Outcome.REFUSED, arguments.code, arguments.message))
-        return self._restored(Due(item, arguments, found.live, at, found.live), entry)
-
-    def _restored(self, due: Due, entry: LedgerEntry) -> Due | Left:
-        """Add what the object is restored from, where that is its way back."""
-        undo, key = _undo_of(self.act, due.item.row), due.item.row.key
-        if undo is None or not undo.from_backup:
-            return due
-        backup = restorable(entry, self.context.backups, self.context.store.now())
-        if isinstance(backup, Unrestorable):
-            return Left(OutcomeEntry(key, Outcome.REFUSED, LOST, backup.detail), recorded=backup.for_good)
-        return replace(due, backup=backup)
-
-
-def _changed(key: tuple[Any, ...], detail: str) -> Left:
-    return Left(OutcomeEntry(key, Outcome.CHANGED, CHANGED_SINCE, detail))
-
-
-def _later(key: tuple[Any, ...], detail: str) -> Left:
-    """Leave an object for another try: an outage must not make an undo impossible for good."""
-    return Left(OutcomeEntry(key, Outcome.REFUSED, None, detail), recorded=False)
 
 
 def _rows(context: ApplyContext) -> tuple[PlanRow, ...]:

@@ -1,15 +1,16 @@
 """Reading a source that is split: one scan for each part, some at the same time, and one envelope for the whole.
 
 Guarantees: the whole is complete only if every part is; what a part found against itself stands in the envelope with
-the part's name (R18). A key that two parts have names two objects or one that moved: either way the rows can't be told
-apart, and the read is not complete. The parts are read at instants of their own, so they never make one snapshot.
+the part's name (R18), and how many canaries were seen in it: a reader's rights can be lost in one part alone. A key
+that two parts have names two objects or one that moved: either way the rows can't be told apart, and the read is not
+complete. The parts are read at instants of their own, so they never make one snapshot.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
@@ -69,14 +70,12 @@ async def collect_across(
     gauge = _Gauge(inventory.name, budget, since, progress)
     with snapshots.passing() as passing:
         gate = asyncio.Semaphore(max(1, budget.parts_at_once))
-        # a canary may live in any of them: it is looked for in the whole
-        alone = replace(inventory, expects=())
 
         async def read(number: int) -> Envelope:
             async with gate:
                 return await collect(
                     reader,
-                    alone,
+                    inventory,
                     resource,
                     bindings=bindings,
                     snapshots=passing,
@@ -232,6 +231,8 @@ class _Whole:
                         rows=envelope.work.rows,
                         end_marker=envelope.work.end_marker,
                         reasons=tuple(dict.fromkeys(reason.code for reason in envelope.completeness.reasons)),
+                        vouched=envelope.scope.visibility == "all",
+                        canaries_seen=envelope.work.canaries_seen,
                     )
                     for values, envelope in zip(self.parts, self.envelopes, strict=True)
                 ),

@@ -41,6 +41,8 @@ class Course:
     inventory: program.Inventory
     started_at: datetime
     deadline: float | None
+    in_part: bool = False
+    """It is one of several reads that make a whole: a canary that it does not show may live in another one."""
     account: Account = field(default_factory=Account)
     identity: Mapping[str, str] = field(default_factory=dict)
     info: ScanInfo | None = None
@@ -128,7 +130,7 @@ def _judge(course: Course, info: ScanInfo, intake: Intake, written: Written) -> 
     # a read that was cut short lacks rows anyway: what it did not show proves nothing further
     if course.end_marker is not None or course.ran_out:
         _judge_total(course, info, written)
-        for reason in unseen_canaries(intake):
+        for reason in () if course.in_part else unseen_canaries(intake):
             account.reason(reason)
     if written.rows > 0:
         _judge_fields(account, written)

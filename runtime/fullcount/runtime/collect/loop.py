@@ -74,7 +74,13 @@ async def collect(
     started_at, retries, before = clock(), 0, None
     begun = budget.monotonic() if part.since is None else part.since
     for number in range(1, PASSES + 1):
-        course = Course(inventory, started_at=started_at, deadline=deadline_of(budget, inventory), retries=retries)
+        course = Course(
+            inventory,
+            started_at=started_at,
+            deadline=deadline_of(budget, inventory),
+            in_part=len(part.values) > 0,
+            retries=retries,
+        )
         with Intake(inventory, fields, bindings, snapshots, part.values) as intake:
             reading = _Reading(reader, question, budget, course, intake, progress, begun)
             await reading.run()

@@ -93,6 +93,10 @@ class PartRead(Wire):
     """Its rows inside the scope, each key once."""
     end_marker: str | None = None
     reasons: tuple[Reason, ...] = ()
+    vouched: bool = False
+    """The source vouches that its reader sees everything of this part."""
+    canaries_seen: int = 0
+    """How many of the canaries are among its rows."""
 
     @property
     def name(self) -> str:

@@ -6,6 +6,7 @@ out again from the reading it names. Whatever was not measured does not hold.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -28,6 +29,8 @@ from fullcount.runtime.evidence.envelope import Envelope, Incompleteness, Notice
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.evidence.wording import ACCEPT, READ_AGAIN, amount, inventory_way, title, verify_way, ways_on
 from fullcount.runtime.format import counted, length
+
+_NAMED_PARTS = 3
 
 _KNOWN = (FieldState.PRESENT, FieldState.ABSENT)
 
@@ -205,6 +208,14 @@ def _visible(on: Measured) -> Held | tuple[Finding, ...]:
     all_canaries = work.canaries_seen == work.canaries_expected
     if visibility == "all" and all_canaries:
         return Held(claim="visibility all", measured="the source vouches that its reader sees everything")
+    blind = [part.name for part in envelope.scope.parts if not part.vouched and part.canaries_seen == 0]
+    if visibility == "unknown" and work.canaries_expected > 0 and all_canaries and len(blind) > 0:
+        message = (
+            f"nothing shows that the reader of {title(envelope)} could see every object of {_named(blind)}: "
+            f"a right can be lost in one part alone, and no canary was seen there"
+        )
+        way = inventory_way("name an object of each part that must always be seen:  expect …", envelope.inventory)
+        return (Finding(code="FC746", message=message, inventory=envelope.inventory, ways_on=(way,)),)
     if visibility == "unknown" and work.canaries_expected > 0 and all_canaries:
         return Held(claim="visibility all", measured=f"{counted(work.canaries_seen, 'canary', 'canaries')} seen")
     if visibility == "unknown" and work.canaries_expected == 0:
@@ -226,6 +237,12 @@ def _visible(on: Measured) -> Held | tuple[Finding, ...]:
             ways_on=ways_on(Reason.VISIBILITY_RESTRICTED, envelope),
         ),
     )
+
+
+def _named(parts: Sequence[str]) -> str:
+    named = "; ".join(parts[:_NAMED_PARTS])
+    more = len(parts) - _NAMED_PARTS
+    return f"{named}, and {counted(more, 'more part')}" if more > 0 else named
 
 
 def _fresh(claim: Claim, max_age: int | None, on: Measured) -> Held | tuple[Finding, ...]:

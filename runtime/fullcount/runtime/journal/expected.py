@@ -68,8 +68,12 @@ class State:
     """By workflow and inventory: the codes of the same warnings."""
     step_intents: dict[tuple[str, str], Any] = field(default_factory=dict)
     """By plan and object: where the object of a graduated act stood when the act was meant."""
+    unrehearsed: set[str] = field(default_factory=set)
+    """The plans whose canary passed without the restore of one of its objects."""
     early: dict[str, int] = field(default_factory=dict)
     """By plan: how many acts were meant before its canary had passed."""
+    counted: dict[str, int | None] = field(default_factory=dict)
+    """By plan whose canary passed: how many there were then of what its workflow has counted."""
     acts_of: dict[str, dict[Key, Expected]] = field(default_factory=dict)
     """The same acts by plan."""
     votes_of: dict[str, dict[Key, Expected]] = field(default_factory=dict)

@@ -286,6 +286,8 @@ class CanaryPassed(Payload):
 
     KIND = "canary_passed"
     plan_id: str
+    counted: int | None = None
+    """How many there were of what the workflow has counted before the rest; None: nothing."""
 
 
 class StepBegan(Wire):

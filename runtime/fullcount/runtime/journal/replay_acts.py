@@ -11,6 +11,7 @@ from fullcount.runtime.journal.expected import HALT, Expected, State, pause_cont
 from fullcount.runtime.journal.payloads import ApplyBegan, ApplyEnded, IntentMeant, Intents, Outcomes, OutcomeSeen
 from fullcount.runtime.journal.replay_approvals import valid
 from fullcount.runtime.journal.report import About
+from fullcount.runtime.offline.rehearsals import ACT, ACT_KINDS, AGAIN, RESTORE, counts_as
 from fullcount.runtime.plan.digest import sha256_text
 
 _WITHOUT_CALL = frozenset({Outcome.ALREADY_GONE, Outcome.CHANGED, Outcome.REFUSED})
@@ -57,12 +58,12 @@ def intents(state: State, entry: Entry, said: Intents) -> None:
     plan = _plan(state, entry, said.plan_id)
     if plan is None:
         return
-    _check_run(state, entry, "apply" if said.kind == "act" else "undo", said.plan_id)
+    _check_run(state, entry, "undo" if said.kind == "undo" else "apply", said.plan_id)
     if HALT in state.controls:
         state.wrong(About.ACT, entry, "acts were meant while all acting was halted")
-    if said.kind == "act" and (pause_control(plan["workflow"]),) in state.controls:
+    if said.kind != "undo" and (pause_control(plan["workflow"]),) in state.controls:
         state.wrong(About.ACT, entry, f"acts were meant while the workflow `{plan['workflow']}` was paused")
-    if said.kind == "act" and (plan["state"] != "applying" or plan["superseded_by"] is not None):
+    if said.kind in (ACT, AGAIN) and (plan["state"] != "applying" or plan["superseded_by"] is not None):
         state.wrong(About.ACT, entry, f"acts were meant although the plan `{said.plan_id}` was not being applied")
     canary = state.canaries.get((said.plan_id,))
     if said.kind == "act" and (canary is None or canary["passed_at"] is None):
@@ -76,7 +77,7 @@ def outcomes(state: State, entry: Entry, said: Outcomes) -> None:
     plan = _plan(state, entry, said.plan_id)
     if plan is None:
         return
-    _check_run(state, entry, "apply" if said.kind == "act" else "undo", said.plan_id)
+    _check_run(state, entry, "undo" if said.kind == "undo" else "apply", said.plan_id)
     for seen in said.outcomes:
         _outcome(state, entry, said, seen)
 
@@ -101,14 +102,28 @@ def apply_ended(state: State, entry: Entry, said: ApplyEnded) -> None:
 
 def counts(state: State, plan_id: str, plan: Expected) -> dict[str, int]:
     """Return how many objects of a plan ended how, by the entries so far."""
+    acts = state.acts_of.get(plan_id, {})
     found = Counter(
         Outcome.UNKNOWN.value if act["outcome"] is None else act["outcome"]
-        for key, act in state.acts_of.get(plan_id, {}).items()
-        if key[1] == "act"
+        for key, act in acts.items()
+        if key[1] == ACT
     )
+    for object_key in [key[2] for key in acts if key[1] == RESTORE]:
+        ends = ends_of(state, plan_id, object_key)
+        found[ends.get(ACT) or Outcome.UNKNOWN.value] -= 1
+        found[counts_as(ends)] += 1
+    del found[Outcome.NOT_STARTED.value]  # it is what is left over
     result = {outcome.value: found[outcome.value] for outcome in Outcome}
     result[Outcome.NOT_STARTED.value] = plan["candidates"] - found.total()
     return result
+
+
+def ends_of(state: State, plan_id: str, object_key: str) -> dict[str, str | None]:
+    """Return what came of the acts on one object, by kind."""
+    acts = state.acts_of.get(plan_id, {})
+    return {
+        kind: acts[plan_id, kind, object_key]["outcome"] for kind in ACT_KINDS if (plan_id, kind, object_key) in acts
+    }
 
 
 def _intent(state: State, entry: Entry, said: Intents, meant: IntentMeant, plan: Expected) -> None:
@@ -118,17 +133,17 @@ def _intent(state: State, entry: Entry, said: Intents, meant: IntentMeant, plan:
     if key in state.acts:
         state.wrong(About.ACT, entry, f"{name} was acted upon twice under one approval")
         return
-    if said.kind == "act":
+    _rehearsed(state, entry, said.plan_id, said.kind, object_key)
+    if said.kind in (ACT, AGAIN):
         what = valid(state, meant.round_id, plan, entry.at)
         if what is None and state.rounds[meant.round_id,]["used_by"] is None:
             what = "no apply had begun under it"
         if what is not None:
             state.wrong(About.ACT, entry, f"{name} was acted upon without a valid approval: {what}")
+    if said.kind == ACT:
         replay_steps.meant(state, entry, plan, meant)
-    else:
-        done = state.acts.get((said.plan_id, "act", object_key))
-        if done is None or done["outcome"] != Outcome.DONE.value:
-            state.wrong(About.ACT, entry, f"{name} was undone although nothing had been done to it")
+    if said.kind in ("undo", RESTORE) and counts_as(ends_of(state, said.plan_id, object_key)) != Outcome.DONE.value:
+        state.wrong(About.ACT, entry, f"{name} was undone although nothing had been done to it")
     parameters = canonical_text(meant.parameters)
     if meant.sealed is not None:
         state.sealed[key] = meant.sealed
@@ -154,6 +169,20 @@ def _intent(state: State, entry: Entry, said: Intents, meant: IntentMeant, plan:
     )
 
 
+def _rehearsed(state: State, entry: Entry, plan_id: str, kind: str, object_key: str) -> None:
+    """Check an act that belongs to a rehearsal: of one object, while the canary waits, and in this order."""
+    if kind not in ACT_KINDS:
+        state.wrong(About.ACT, entry, f"an act of the kind `{kind}` is not known")
+    if kind == RESTORE:
+        canary = state.canaries.get((plan_id,))
+        if canary is None or canary["passed_at"] is not None:
+            state.wrong(About.ACT, entry, f"the object {object_key} was restored although no canary waited")
+        if any(key[1] == RESTORE for key in state.acts_of.get(plan_id, {})):
+            state.wrong(About.ACT, entry, f"the object {object_key} was restored, after another one of its canary")
+    if kind == AGAIN and ends_of(state, plan_id, object_key).get(RESTORE) != Outcome.DONE.value:
+        state.wrong(About.ACT, entry, f"the object {object_key} was acted on again, and it had not been restored")
+
+
 def _outcome(state: State, entry: Entry, said: Outcomes, seen: OutcomeSeen) -> None:
     object_key = canonical_text(seen.key)
     key = (said.plan_id, said.kind, object_key)
@@ -167,6 +196,7 @@ def _outcome(state: State, entry: Entry, said: Outcomes, seen: OutcomeSeen) -> N
     }
     act = state.acts.get(key)
     if act is None:
+        _rehearsed(state, entry, said.plan_id, said.kind, object_key)
         if seen.outcome not in _WITHOUT_CALL:
             state.wrong(About.ACT, entry, f"the object {object_key} is `{seen.outcome}` without an intent before it")
         state.add_act(

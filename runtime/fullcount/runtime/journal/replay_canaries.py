@@ -6,7 +6,9 @@ from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.journal.entry import Entry, canonical_text
 from fullcount.runtime.journal.expected import State
 from fullcount.runtime.journal.payloads import CanaryPassed, CanaryWaits
+from fullcount.runtime.journal.replay_acts import ends_of
 from fullcount.runtime.journal.report import About
+from fullcount.runtime.offline.rehearsals import RESTORE, was_rehearsed
 
 _BAD = frozenset({None, Outcome.FAILED.value, Outcome.UNKNOWN.value})
 
@@ -41,4 +43,10 @@ def passed(state: State, entry: Entry, said: CanaryPassed) -> None:
     acts = state.acts_of.get(said.plan_id, {})
     if any(act["outcome"] in _BAD for key, act in acts.items() if key[1] == "act" and act["intent_at"] is not None):
         state.wrong(About.ACT, entry, "the canary passed although one of its acts failed, or its outcome was open")
+    ends = [ends_of(state, said.plan_id, key[2]) for key in acts if key[1] == RESTORE]
+    if not any(was_rehearsed(each) for each in ends):
+        state.unrehearsed.add(said.plan_id)
+        if len(ends) > 0:
+            state.wrong(About.ACT, entry, "the canary passed in the middle of the rehearsal of a restore")
+    state.counted[said.plan_id] = said.counted
     canary.set(entry, passed_at=entry.at)

@@ -105,6 +105,7 @@ def _plan_documents(state: State, session: Session) -> None:
         if plans.makers(document) != state.authors.get(plan_id):
             state.problems.append(Problem(About.PLAN, row.seq, f"the plan `{plan_id}` names other authors"))
         _canary(state, row, document)
+        _counted(state, row, document)
         _automatic(state, row, document)
         judge_steps(state, document)
         listed = {canonical_text(item.key) for item in document.rows}
@@ -131,19 +132,39 @@ _NO_STEP: Final = dict.fromkeys(("step", "incarnation", "before_step", "since_at
 
 
 def _canary(state: State, row: Expected, document: PlanDocument) -> None:
-    """Check that no more objects were acted on before the canary had passed than the workflow says."""
-    early = state.early.get(document.plan_id, 0)
-    if early == 0:
+    """Check that no more objects were acted on before the canary passed than may be, and that it was rehearsed."""
+    early, unrehearsed = state.early.get(document.plan_id, 0), document.plan_id in state.unrehearsed
+    if early == 0 and not unrehearsed:
         return
     try:
         acts = workflow_from_document(document.program).acts
     except DocumentError:
         return  # no apply of this version can have read it; that the document is the one that was made is checked above
-    canary = next((act.canary for act in acts if act.proposal == document.proposal), None)
+    act = next((act for act in acts if act.proposal == document.proposal), None)
+    canary = None if act is None else act.canary
+    if act is not None and act.rehearse and unrehearsed:
+        what = f"the canary of the plan `{document.plan_id}` passed although no restore had been rehearsed"
+        state.problems.append(Problem(About.ACT, row.seq, what))
     if canary is not None and early > canary.count:
         what = (
             f"{early} objects of the plan `{document.plan_id}` were acted on before its canary of {canary.count} passed"
         )
+        state.problems.append(Problem(About.ACT, row.seq, what))
+
+
+def _counted(state: State, row: Expected, document: PlanDocument) -> None:
+    """Check that a canary only passed with a count that is no more than the workflow allows."""
+    if document.plan_id not in state.counted:
+        return
+    try:
+        acts = workflow_from_document(document.program).acts
+    except DocumentError:
+        return  # as above
+    canary = next((act.canary for act in acts if act.proposal == document.proposal), None)
+    then, there = None if canary is None else canary.then, state.counted[document.plan_id]
+    if then is not None and (there is None or there > then.count):
+        found = "without a count" if there is None else f"with {there:,}"
+        what = f"the canary of the plan `{document.plan_id}` passed {found} of `{then.address}`: {then.count:,} may be"
         state.problems.append(Problem(About.ACT, row.seq, what))
 
 

@@ -9,6 +9,7 @@ from fullcount.runtime.offline.approvals import Said, approval_wrong
 from fullcount.runtime.offline.canonical import canonical
 from fullcount.runtime.offline.facts import Facts
 from fullcount.runtime.offline.journal import Line
+from fullcount.runtime.offline.rehearsals import ACT, ACT_KINDS, AGAIN, RESTORE, counts_as, was_rehearsed
 
 OUTCOMES: Final = ("done", "already_gone", "changed", "refused", "failed", "unknown", "not_started")
 _WITHOUT_CALL: Final = frozenset({"already_gone", "changed", "refused"})
@@ -38,16 +39,16 @@ def intents(facts: Facts, line: Line, said: Said) -> None:
     plan = _made(facts, line, said["plan_id"])
     if plan is None:
         return
-    act = said["kind"] == "act"
-    _running(facts, line, "apply" if act else "undo", said["plan_id"])
+    undo, by_approval = said["kind"] == "undo", said["kind"] in (ACT, AGAIN)
+    _running(facts, line, "undo" if undo else "apply", said["plan_id"])
     if facts.halted:
         facts.wrong("act", line, "acts were meant while all acting was halted")
-    if act and plan["workflow"] in facts.paused:
+    if not undo and plan["workflow"] in facts.paused:
         facts.wrong("act", line, f"acts were meant while the workflow `{plan['workflow']}` was paused")
-    if act and (plan["state"] != "applying" or plan["superseded_by"] is not None):
+    if by_approval and (plan["state"] != "applying" or plan["superseded_by"] is not None):
         facts.wrong("act", line, f"acts were meant although the plan `{said['plan_id']}` was not being applied")
     canary = facts.canaries.get(said["plan_id"])
-    if act and (canary is None or not canary["passed"]):
+    if said["kind"] == ACT and (canary is None or not canary["passed"]):
         facts.early[said["plan_id"]] = facts.early.get(said["plan_id"], 0) + len(said["acts"])
     for meant in said["acts"]:
         _intent(facts, line, said, meant, plan)
@@ -57,12 +58,13 @@ def outcomes(facts: Facts, line: Line, said: Said) -> None:
     """Acts have come to something, or objects were left alone."""
     if _made(facts, line, said["plan_id"]) is None:
         return
-    _running(facts, line, "apply" if said["kind"] == "act" else "undo", said["plan_id"])
+    _running(facts, line, "undo" if said["kind"] == "undo" else "apply", said["plan_id"])
     acts = facts.acts.setdefault(said["plan_id"], {})
     for seen in said["outcomes"]:
         key = canonical(seen["key"])
         act = acts.get((said["kind"], key))
         if act is None:
+            _rehearsed(facts, line, said["plan_id"], said["kind"], key)
             if seen["outcome"] not in _WITHOUT_CALL:
                 facts.wrong("act", line, f"the object {key} is `{seen['outcome']}` without an intent before it")
             acts[said["kind"], key] = {"act_id": seen["act_id"], "meant": None, "outcome": seen["outcome"]}
@@ -112,16 +114,43 @@ def canary_passed(facts: Facts, line: Line, said: Said) -> None:
     acts = facts.acts.get(said["plan_id"], {})
     if any(act["outcome"] in _NOT_PASSED for (kind, _), act in acts.items() if kind == "act" and act["meant"]):
         facts.wrong("act", line, "the canary passed although one of its acts failed, or its outcome was open")
+    ends = [ends_of(facts, said["plan_id"], key) for kind, key in acts if kind == RESTORE]
+    if not any(was_rehearsed(each) for each in ends):
+        facts.unrehearsed.add(said["plan_id"])
+        if len(ends) > 0:
+            facts.wrong("act", line, "the canary passed in the middle of the rehearsal of a restore")
+    facts.counted[said["plan_id"]] = said.get("counted")
     canary["passed"] = True
 
 
 def plan_counts(facts: Facts, plan_id: str) -> dict[str, int]:
     """Return how many objects of a plan ended how, by the entries so far."""
     acts = facts.acts.get(plan_id, {})
-    found = Counter(act["outcome"] or "unknown" for (kind, _), act in acts.items() if kind == "act")
+    found = Counter(counts_as(ends_of(facts, plan_id, key)) for kind, key in acts if kind == ACT)
+    del found["not_started"]  # it is what is left over
     result = {outcome: found[outcome] for outcome in OUTCOMES}
     result["not_started"] = facts.plans[plan_id]["candidates"] - sum(found.values())
     return result
+
+
+def ends_of(facts: Facts, plan_id: str, key: str) -> dict[str, str | None]:
+    """Return what came of the acts on one object, by kind."""
+    acts = facts.acts.get(plan_id, {})
+    return {kind: acts[kind, key]["outcome"] for kind in ACT_KINDS if (kind, key) in acts}
+
+
+def _rehearsed(facts: Facts, line: Line, plan_id: str, kind: str, key: str) -> None:
+    """Check an act that belongs to a rehearsal: of one object, while the canary waits, and in this order."""
+    if kind not in ACT_KINDS:
+        facts.wrong("act", line, f"an act of the kind `{kind}` is not known")
+    if kind == RESTORE:
+        canary = facts.canaries.get(plan_id)
+        if canary is None or canary["passed"]:
+            facts.wrong("act", line, f"the object {key} was restored although no canary waited")
+        if any(other == RESTORE for other, _ in facts.acts.get(plan_id, {})):
+            facts.wrong("act", line, f"the object {key} was restored, after another one of its canary")
+    if kind == AGAIN and ends_of(facts, plan_id, key).get(RESTORE) != "done":
+        facts.wrong("act", line, f"the object {key} was acted on again, and it had not been restored")
 
 
 def _intent(facts: Facts, line: Line, said: Said, meant: dict[str, Any], plan: dict[str, Any]) -> None:
@@ -129,13 +158,14 @@ def _intent(facts: Facts, line: Line, said: Said, meant: dict[str, Any], plan: d
     if (said["kind"], key) in acts:
         facts.wrong("act", line, f"the object {key} was acted upon twice under one approval")
         return
-    if said["kind"] == "act":
+    _rehearsed(facts, line, said["plan_id"], said["kind"], key)
+    if said["kind"] in (ACT, AGAIN):
         what = approval_wrong(facts, meant["round_id"], plan, line.at)
         if what is None and facts.rounds[meant["round_id"]]["used_by"] is None:
             what = "no apply had begun under it"
         if what is not None:
             facts.wrong("act", line, f"the object {key} was acted upon without a valid approval: {what}")
-    elif acts.get(("act", key), {}).get("outcome") != "done":
+    elif counts_as(ends_of(facts, said["plan_id"], key)) != "done":
         facts.wrong("act", line, f"the object {key} was undone although nothing had been done to it")
     if meant["idempotency_key"] in facts.keys:
         facts.wrong("act", line, f"the act on the object {key} does not carry a key of its own")

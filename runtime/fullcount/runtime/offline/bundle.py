@@ -182,7 +182,7 @@ def _plan(files: dict[str, bytes], manifest: dict[str, Any], checked: Checked) -
             wrong.append("it lists another number of objects than the journal says")
         wrong += _acted_on(facts, plan)
         if not wrong:
-            checked.plan = plan
+            checked.plan = plan  # nothing rests on one that is wrong, not even on its having every part
     except (NotCanonical, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
         wrong = [f"it can't be read: {error}"]
     for what in wrong:
@@ -199,6 +199,14 @@ def _acted_on(facts: Facts, plan: dict[str, Any]) -> list[str]:
     canary = mine[0].get("canary") if mine else None
     if canary is not None and facts.early.get(plan["plan_id"], 0) > canary["count"]:
         wrong.append(f"more objects were acted on before its canary of {canary['count']} passed")
+    if mine and mine[0].get("rehearse") is True and plan["plan_id"] in facts.unrehearsed:
+        wrong.append("its canary passed although no restore had been rehearsed")
+    then = None if canary is None else canary.get("then")
+    if then is not None and plan["plan_id"] in facts.counted:
+        there = facts.counted[plan["plan_id"]]
+        if there is None or there > then["count"]:
+            address = f"{then['source']}.{then['resource']}"
+            wrong.append(f"its canary passed although at most {then['count']} of `{address}` may be")
     return wrong
 
 

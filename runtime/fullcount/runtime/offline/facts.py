@@ -31,8 +31,12 @@ class Facts:
     acts: dict[str, dict[tuple[str, str], dict[str, Any]]] = field(default_factory=dict)
     """By plan, then by kind and object: what was meant, and what came of it."""
     canaries: dict[str, dict[str, Any]] = field(default_factory=dict)
+    unrehearsed: set[str] = field(default_factory=set)
+    """The plans whose canary passed without the restore of one of its objects."""
     early: dict[str, int] = field(default_factory=dict)
     """By plan: how many acts were meant before its canary had passed."""
+    counted: dict[str, int | None] = field(default_factory=dict)
+    """By plan whose canary passed: how many there were then of what its workflow has counted."""
     halted: bool = False
     paused: set[str] = field(default_factory=set)
     keys: set[str] = field(default_factory=set)

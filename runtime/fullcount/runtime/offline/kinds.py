@@ -66,7 +66,7 @@ KINDS: Final[dict[str, dict[str, Any]]] = {
     },
     "apply_ended": {"plan_id": "text", "counts": "{int}", "applied": "bool"},
     "canary_waits": {"plan_id": "text", "keys": [_KEY], "until": "int"},
-    "canary_passed": {"plan_id": "text"},
+    "canary_passed": {"plan_id": "text", "counted=": "?int"},
     "steps_seen": {
         "plan_id": "text", "workflow": "text", "proposal": "text", "at": "int",
         "began": [{"key": _KEY, "incarnation": "text"}], "lapsed": [_KEY],

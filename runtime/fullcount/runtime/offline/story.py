@@ -17,10 +17,11 @@ import sys
 from pathlib import Path
 from typing import Any, Final
 
-from fullcount.runtime.offline.acts import plan_counts
+from fullcount.runtime.offline.acts import ends_of, plan_counts
 from fullcount.runtime.offline.bundle import Checked, check_bundle
 from fullcount.runtime.offline.canonical import canonical
 from fullcount.runtime.offline.plans import row_proof, row_proven
+from fullcount.runtime.offline.rehearsals import AGAIN, RESTORE
 from fullcount.runtime.offline.signers import is_about_trust
 
 USAGE = "usage: python -I -S verify.py [FOLDER] [--anchor SEQ:HASH] [--allowed-signers FILE] [--prove KEY | --row FILE]"
@@ -113,9 +114,21 @@ def told(checked: Checked) -> list[str]:
             f"  plan      {plan['plan_id']}, digest {plan['digest']}",
             f"            {sums['inventory']} objects = {sums['candidates']} candidates + {kept}",
             f"            {sums['candidates']} candidates = {parts}",
+            *_told_of_rehearsal(checked, plan["plan_id"]),
             f"            {signed} votes, {len(facts.signatures)} signatures in the journal",
         ]
     return [*lines, *(f"  note      {note}" for note in checked.notes), f"  head      {checked.entries}:{checked.head}"]
+
+
+def _told_of_rehearsal(checked: Checked, plan_id: str) -> list[str]:
+    """Return how far the rehearsal of a restore came, if there was one."""
+    keys = [key for kind, key in checked.facts.acts.get(plan_id, {}) if kind == RESTORE]
+    lines = []
+    for key in keys:
+        ends = ends_of(checked.facts, plan_id, key)
+        again = f"acted on again: {ends[AGAIN] or 'unknown'}" if AGAIN in ends else "not acted on again"
+        lines.append(f"            a restore was rehearsed with {key}: restored: {ends[RESTORE] or 'unknown'}, {again}")
+    return lines
 
 
 def harmless(text: str) -> str:

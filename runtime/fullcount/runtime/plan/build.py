@@ -433,13 +433,18 @@ def _act(act: program.Act, approval: program.Approval | None) -> dict[str, Any]:
         **(_operation(act.call, act.undo) if act.call is not None else _steps(act)),
         "rate": None if act.rate is None else f"{act.rate:f}",
         "concurrency": act.concurrency,
-        "canary": None
-        if act.canary is None
-        else f"first {act.canary.count}, then wait {exact_duration(act.canary.wait)}",
+        "canary": None if act.canary is None else _canary(act.canary),
+        **({"rehearse": "one of the canary is restored and compared before the rest"} if act.rehearse else {}),
         "windows": [f"{window.text} {window.timezone}" for window in act.windows],
         "approved": None if approval is None or approval.automatic is None else _by_rule(approval, approval.automatic),
         "stop": f"after {' or '.join(stops)}" if len(stops) > 0 else None,
     }
+
+
+def _canary(canary: program.Canary) -> str:
+    then = canary.then
+    checked = "" if then is None else f", then at most {then.count:,} {then.address}"
+    return f"first {canary.count}, then wait {exact_duration(canary.wait)}{checked}"
 
 
 def _by_rule(approval: program.Approval, rule: program.Automatic) -> str:

@@ -635,6 +635,8 @@ def _act(act: dict[str, Any] | None) -> tuple[tuple[str, str], ...]:
     lines.append(("pace", ", ".join(pace)))
     if act.get("canary") is not None:
         lines.append(("canary", f"{act['canary']}; the rest follows if these still are as they were left"))
+    if act.get("rehearse") is not None:
+        lines.append(("rehearse", str(act["rehearse"])))
     if act.get("windows"):
         lines.append(("window", " · ".join(map(str, act["windows"]))))
     if act.get("approved") is not None:

@@ -13,15 +13,17 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Row, and_, case, func, select
+from sqlalchemy import Row, and_, case, func, literal, select
 from sqlalchemy import text as sql
 from sqlalchemy.exc import DatabaseError
 from sqlalchemy.orm import Session
 
 from fullcount.dsl.codes import CODES
+from fullcount.runtime import format as fmt
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.journal.append import read_head
 from fullcount.runtime.journal.entry import parse_canonical
+from fullcount.runtime.offline.rehearsals import AGAIN, RESTORE, Ends, counts_as, last_kind
 from fullcount.runtime.offline.sshsig import SignatureWrong, read_signature
 from fullcount.runtime.reports.report import (
     OUTCOMES,
@@ -33,7 +35,7 @@ from fullcount.runtime.reports.report import (
     Report,
     RunLine,
 )
-from fullcount.runtime.store import plans, runs, tables
+from fullcount.runtime.store import plans, rehearsals, runs, tables
 from fullcount.runtime.store.instants import from_micros, to_micros
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import RunRow
@@ -109,11 +111,12 @@ def _counts(session: Session, plan_id: str, kind: str, candidates: int, *, appli
     found = Counter[str]()
     for outcome, number in session.execute(query):
         found["unknown" if outcome is None else outcome] += number  # meant, and nothing is known of it
+    for ends in rehearsals.ends_of(session, [plan_id]).values() if kind == "act" else ():
+        found[ends["act"] or "unknown"] -= 1
+        found[counts_as(ends)] += 1
+    del found["not_started"]  # it is what is left over
     if kind == "undo":
-        done = select(func.count()).where(
-            tables.Act.plan_id == plan_id, tables.Act.kind == "act", tables.Act.outcome == "done"
-        )
-        candidates = session.scalar(done) or 0
+        candidates = _counts(session, plan_id, "act", candidates, applied=True)["done"]
     rest = candidates - sum(found.values())
     return {**{name: found.get(name, 0) for name in OUTCOMES}, "not_started" if applied else "proposed": rest}
 
@@ -131,11 +134,15 @@ def _objects(session: Session, plan: tables.Plan | None, kind: str, *, applied: 
         listed.object_key, outcome, act.reason, act.detail, func.coalesce(act.step, listed.step), act.operation,
         act.intent_at, act.outcome_at, act.outcome_run_id,
     )  # fmt: skip
-    of_kind = and_(act.plan_id == listed.plan_id, act.object_key == listed.object_key, act.kind == kind)
+    ends = {key: each for (_, key), each in rehearsals.ends_of(session, [plan.plan_id]).items()}
+    last = {key: last_kind(each) for key, each in ends.items()} if kind == "act" else {}
+    counted = case(last, value=listed.object_key, else_=kind) if len(last) > 0 else literal(kind)
+    of_kind = and_(act.plan_id == listed.plan_id, act.object_key == listed.object_key, act.kind == counted)
     query = select(*columns).select_from(listed).outerjoin(act, of_kind).where(listed.plan_id == plan.plan_id)
     if kind == "undo":
         done = select(act.object_key).where(act.plan_id == plan.plan_id, act.kind == "act", act.outcome == "done")
-        query = query.where(listed.object_key.in_(done))
+        restored = [key for key, each in ends.items() if counts_as(each) != "done"]
+        query = query.where(listed.object_key.in_(done), listed.object_key.not_in(restored))
     for row in session.execute(query.order_by(order, listed.object_key).execution_options(yield_per=1_000)):
         yield _object(row)
 
@@ -281,7 +288,15 @@ def _canary(session: Session, plan_id: str) -> str:
     until = f"{from_micros(canary.waits_until):%Y-%m-%d %H:%M:%S} UTC"
     passed = "" if canary.passed_at is None else f"{from_micros(canary.passed_at):%Y-%m-%d %H:%M:%S} UTC"
     ended = f"found to hold at {passed}" if passed else "not passed"
-    return f"the first {count} were acted on, the rest waited until {until}; {ended}"
+    rehearsed = [_rehearsed(key, ends) for (_, key), ends in rehearsals.ends_of(session, [plan_id]).items()]
+    return "; ".join([f"the first {count} were acted on, the rest waited until {until}", *rehearsed, ended])
+
+
+def _rehearsed(key: str, ends: Ends) -> str:
+    """Return how far the rehearsal of a restore came, in words."""
+    told = {kind: ends[kind] or "unknown" for kind in (RESTORE, AGAIN) if kind in ends}
+    again = f"acted on again: {told[AGAIN]}" if AGAIN in told else "not acted on again"
+    return f"a restore was rehearsed with {fmt.key(parse_canonical(key))}: restored: {told[RESTORE]}, {again}"
 
 
 def _run_head(session: Session, run: RunRow) -> str:

@@ -6,17 +6,21 @@ has a final outcome; until then it can be gone on with, by whoever holds the lea
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import func, select, update
 from sqlalchemy.orm import Session
 
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.journal.payloads import ApplyBegan, ApplyEnded
-from fullcount.runtime.store import controls, leases, plans, rounds, runs, tables
+from fullcount.runtime.offline.rehearsals import counts_as
+from fullcount.runtime.store import controls, leases, plans, rehearsals, rounds, runs, tables
 from fullcount.runtime.store.errors import FenceLost, LedgerRefused, PlanRefused, StoreError
 from fullcount.runtime.store.transaction import Transaction
 from fullcount.runtime.store.views import ActKind, Fence, RunKind
+
+ACTING: Final = frozenset({ActKind.ACT, ActKind.REHEARSE_AGAIN})
+"""What needs an approval that is valid now; what takes something back rests on the one that it was done under."""
 
 
 def begin_apply(tx: Transaction, plan_id: str, run_id: str, fence: Fence) -> None:
@@ -74,6 +78,10 @@ def counts(session: Session, plan_id: str) -> dict[Outcome, int]:
     )
     for outcome, number in session.execute(query):
         found[Outcome.UNKNOWN if outcome is None else Outcome(outcome)] += number
+    for ends in rehearsals.ends_of(session, [plan.plan_id]).values():
+        act, last = Outcome(ends[ActKind.ACT.value] or Outcome.UNKNOWN), Outcome(counts_as(ends))
+        found[act] -= 1
+        found[last] += 0 if last is Outcome.NOT_STARTED else 1  # it is what is left over below
     found[Outcome.NOT_STARTED] = plan.candidates - sum(found.values())
     if found[Outcome.NOT_STARTED] < 0:
         raise StoreError("FC741", f"the ledger holds more objects for the plan `{plan.plan_id}` than it selects")
@@ -92,7 +100,7 @@ def require_ready(
     require_fence(tx.session, plan, fence, tx.now)
     if halt_stops:
         controls.check(tx.session)
-        if kind is ActKind.ACT:
+        if kind is not ActKind.UNDO:
             controls.check_workflow(tx.session, plan.workflow)
     return plan
 
@@ -106,7 +114,7 @@ def require_fence(session: Session, plan: tables.Plan, fence: Fence, now: int) -
 
 def require_run(run: tables.Run, plan: tables.Plan, kind: ActKind) -> None:
     """Raise `LedgerRefused` unless the run is of the right kind and for this plan."""
-    wanted = RunKind.APPLY if kind is ActKind.ACT else RunKind.UNDO
+    wanted = RunKind.UNDO if kind is ActKind.UNDO else RunKind.APPLY
     if run.kind != wanted.value or run.plan_id != plan.plan_id:
         raise LedgerRefused(
             "FC733", f"the run `{run.run_id}` is not one that may {wanted.value} the plan `{plan.plan_id}`"

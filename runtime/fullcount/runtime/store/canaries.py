@@ -69,8 +69,11 @@ def begin_wait(tx: Transaction, plan_id: str, run_id: str, fence: Fence, wait: t
     return _known(tx, plan.plan_id)
 
 
-def passed(tx: Transaction, plan_id: str, run_id: str, fence: Fence) -> CanaryRow:
-    """Record that the canary was looked at after its wait and holds. Raises `FenceLost`, `LedgerRefused`."""
+def passed(tx: Transaction, plan_id: str, run_id: str, fence: Fence, counted: int | None = None) -> CanaryRow:
+    """Record that the canary was looked at after its wait and holds. Raises `FenceLost`, `LedgerRefused`.
+
+    `counted`: how many there were of what the workflow has counted; None: it has nothing counted.
+    """
     plan = applying.require_ready(tx, plan_id, run_id, fence, ActKind.ACT, halt_stops=False)
     known = find(tx.session, plan.plan_id)
     if known is None:
@@ -82,7 +85,7 @@ def passed(tx: Transaction, plan_id: str, run_id: str, fence: Fence) -> CanaryRo
         until = "" if row is None else f" until {said(row.waits_until)}"
         raise LedgerRefused("FC728", f"the canary of the plan `{plan.plan_id}` waits{until}")
     tx.session.execute(update(tables.Canary).where(tables.Canary.plan_id == plan.plan_id).values(passed_at=tx.now))
-    tx.record(CanaryPassed(plan_id=plan.plan_id), run_id=run_id)
+    tx.record(CanaryPassed(plan_id=plan.plan_id, counted=counted), run_id=run_id)
     return _known(tx, plan.plan_id)
 
 

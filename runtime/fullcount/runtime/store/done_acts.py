@@ -11,7 +11,8 @@ from sqlalchemy.orm import Session
 
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.journal.entry import canonical_text, parse_canonical
-from fullcount.runtime.store import tables
+from fullcount.runtime.offline.rehearsals import counts_as
+from fullcount.runtime.store import rehearsals, tables
 from fullcount.runtime.store.views import ActKind
 
 
@@ -48,6 +49,8 @@ def _done(session: Session, condition: Any) -> tuple[DoneAct, ...]:
     undone = select(act.plan_id, act.object_key).where(
         act.plan_id.in_(ids), act.kind == ActKind.UNDO.value, act.outcome == Outcome.DONE.value
     )
+    ends = rehearsals.ends_of(session, ids)
+    done = {key for key, each in ends.items() if counts_as(each) == Outcome.DONE.value}
     taken_back = {(plan_id, object_key) for plan_id, object_key in session.execute(undone)}
     return tuple(
         DoneAct(
@@ -57,4 +60,5 @@ def _done(session: Session, condition: Any) -> tuple[DoneAct, ...]:
             (row.plan_id, row.object_key) in taken_back,
         )
         for row in found
+        if (row.plan_id, row.object_key) not in ends or (row.plan_id, row.object_key) in done
     )

@@ -16,7 +16,7 @@ from sqlalchemy.orm import Session
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.journal.entry import canonical_text
 from fullcount.runtime.plan.digest import sha256_text
-from fullcount.runtime.store import applying, plans, rounds, runs, steps, tables
+from fullcount.runtime.store import applying, plans, rehearsals, rounds, runs, steps, tables
 from fullcount.runtime.store.errors import IdempotencyMismatch, LedgerRefused, PlanRefused, StoreError
 from fullcount.runtime.store.ledger_rows import (
     StoredAct,
@@ -125,8 +125,8 @@ def record_outcomes(
     if fresh:
         left_alone = [row["object_key"] for row in fresh]
         _listed(tx.session, plan.plan_id, left_alone)
-        if kind is ActKind.UNDO:
-            _done(tx, plan, left_alone)
+        if kind is not ActKind.ACT:
+            _done(tx, plan, left_alone, kind)
         tx.session.connection().execute(_MEANT, fresh)
     if changed:
         tx.session.connection().execute(_END, list(changed.values()))
@@ -167,7 +167,8 @@ def _rounds_for(
     tx: Transaction, plan: tables.Plan, keys: Sequence[str], kind: ActKind
 ) -> Mapping[str, tables.ApprovalRound]:
     """Return the approval that carries each act, or raise what is in the way."""
-    if kind is ActKind.ACT:
+    done = {} if kind is ActKind.ACT else _done(tx, plan, keys, kind)
+    if kind in applying.ACTING:
         plans.check_usable(plan)
         if plan.state != plans.APPLYING:
             raise PlanRefused("FC712", f"the plan `{plan.plan_id}` is not being applied")
@@ -180,24 +181,28 @@ def _rounds_for(
                 help=f"begin again: `fullcount apply {plan.plan_id}`",
             )
         return dict.fromkeys(keys, round_)
-    done = _done(tx, plan, keys)
     found = {key: tx.session.get(tables.ApprovalRound, act.round_id) for key, act in done.items()}
     return {key: round_ for key, round_ in found.items() if round_ is not None}
 
 
-def _done(tx: Transaction, plan: tables.Plan, keys: Sequence[str]) -> dict[str, StoredAct]:
-    """Return the acts that can be undone. Raises `LedgerRefused` for an object that was not acted upon."""
+def _done(tx: Transaction, plan: tables.Plan, keys: Sequence[str], kind: ActKind) -> dict[str, StoredAct]:
+    """Return the acts that can be undone, or done again. Raises `LedgerRefused` for an object that can't be."""
     done = {
         act.object_key: act
         for act in stored_acts(tx.session, plan.plan_id, keys, ActKind.ACT).values()
         if act.outcome == Outcome.DONE.value and act.round_id is not None
     }
+    restored = rehearsals.restored(tx.session, plan.plan_id) if kind is ActKind.UNDO else frozenset[str]()
     for key in keys:
-        if key not in done:
+        if key not in done or key in restored:
             raise LedgerRefused(
                 "FC727",
                 f"{named(key)} was not acted upon by the plan `{plan.plan_id}`, so there is nothing to undo",
             )
+    if kind is ActKind.REHEARSE_UNDO:
+        rehearsals.check_may_restore(tx.session, plan, keys)
+    if kind is ActKind.REHEARSE_AGAIN:
+        rehearsals.check_restored(tx.session, plan, keys)
     return done
 
 
@@ -227,7 +232,7 @@ def _check_without_call(tx: Transaction, plan: tables.Plan, fence: Fence, item: 
         raise LedgerRefused(
             "FC726", f"`{item.outcome.value}` can't be the outcome of an object for which nothing was meant"
         )
-    if plan.state != plans.APPLYING and kind is ActKind.ACT:
+    if plan.state != plans.APPLYING and kind is not ActKind.UNDO:
         raise PlanRefused("FC712", f"the plan `{plan.plan_id}` is not being applied")
     applying.require_fence(tx.session, plan, fence, tx.now)
 

@@ -28,7 +28,7 @@ def idempotency_key(
 ) -> str:
     """Return the key that every retry of this act carries: HMAC of the approval's key over object, operation, step."""
     parts: list[Any] = [list(object_key), operation]
-    if kind is ActKind.UNDO:
+    if kind is not ActKind.ACT:
         parts.append(kind.value)
     if step is not None:
         parts.append({"step": step})

@@ -35,6 +35,7 @@ from fullcount.runtime.store import (
     leases,
     ledger,
     plans,
+    rehearsals,
     rounds,
     runs,
     slots,
@@ -408,10 +409,13 @@ class Store:
         with self.writing() as tx:
             return canaries.begin_wait(tx, plan_id, run_id, fence, wait)
 
-    def pass_canary(self, plan_id: str, run_id: str, fence: Fence) -> CanaryRow:
-        """Record that the canary holds, so that the rest may be acted on. Raises `LedgerRefused` before its time."""
+    def pass_canary(self, plan_id: str, run_id: str, fence: Fence, counted: int | None = None) -> CanaryRow:
+        """Record that the canary holds, so that the rest may be acted on. Raises `LedgerRefused` before its time.
+
+        `counted`: how many there were of what the workflow has counted; None: it has nothing counted.
+        """
         with self.writing() as tx:
-            return canaries.passed(tx, plan_id, run_id, fence)
+            return canaries.passed(tx, plan_id, run_id, fence, counted)
 
     def canary(self, plan_id: str) -> CanaryRow | None:
         """Return the canary of a plan (its full id); None while its wait has not begun."""
@@ -466,6 +470,11 @@ class Store:
         """Return everything that the ledger holds of a plan (its full id)."""
         with self.reading() as session:
             return ledger.entries(session, plan_id, kind)
+
+    def last_acts(self, plan_id: str) -> tuple[LedgerEntry, ...]:
+        """Return the act that each object of a plan (its full id) counts by; see `rehearsals`."""
+        with self.reading() as session:
+            return rehearsals.last_acts(session, plan_id, ledger.entries(session, plan_id, ActKind.ACT))
 
     def open_intents(self, plan_id: str, *, kind: ActKind = ActKind.ACT) -> tuple[LedgerEntry, ...]:
         """Return the intents without a final outcome, to be resolved by reading or by the same key (R32)."""

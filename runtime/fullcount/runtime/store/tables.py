@@ -272,14 +272,14 @@ class Act(Base):
         ForeignKeyConstraint(["plan_id", "object_key"], ["plan_objects.plan_id", "plan_objects.object_key"]),
         UniqueConstraint("plan_id", "object_key", "kind"),
         UniqueConstraint("idempotency_key"),
-        _one_of("kind", "act", "undo"),
+        _one_of("kind", "act", "undo", "rehearse_undo", "rehearse_again"),
         _one_of("outcome", "done", "already_gone", "changed", "refused", "failed", "unknown"),
     )
 
     act_id: Mapped[str] = mapped_column(ULID, primary_key=True)
     plan_id: Mapped[str] = mapped_column(ForeignKey("plans.plan_id"))
     object_key: Mapped[str] = mapped_column(Text)
-    kind: Mapped[str] = mapped_column(String(8))
+    kind: Mapped[str] = mapped_column(String(16))
     step: Mapped[str | None] = mapped_column(NAME)
     operation: Mapped[str | None] = mapped_column(NAME)
     parameters: Mapped[str | None] = mapped_column(Text)

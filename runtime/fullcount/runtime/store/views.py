@@ -37,10 +37,15 @@ class PlanState(StrEnum):
 
 
 class ActKind(StrEnum):
-    """Doing and undoing are two acts on one object, each with its own key and outcome."""
+    """Doing and undoing are two acts on one object, each with its own key and outcome.
+
+    So are the restore of an object of the canary that is rehearsed, and acting on it again after that.
+    """
 
     ACT = "act"
     UNDO = "undo"
+    REHEARSE_UNDO = "rehearse_undo"
+    REHEARSE_AGAIN = "rehearse_again"
 
 
 @dataclass(frozen=True, slots=True)

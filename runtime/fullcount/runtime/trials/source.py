@@ -85,7 +85,11 @@ class TrialSource:
 
     async def count(self, resource: Resource) -> int:
         """See `SourceReader.count`."""
-        return self._world.count((self._name, resource.name))
+        there = self._world.count((self._name, resource.name))
+        if there is None:
+            detail = f"the test does not say how many there are: `given count {self._name}.{resource.name} = 0`"
+            raise SourceError(Incompleteness(code=Reason.SOURCE_UNAVAILABLE, detail=detail))
+        return there
 
     async def perform(self, call: ActCall) -> ActResult:
         """See `SourceActor.perform`. An update sets the fields that are called like its parameters.

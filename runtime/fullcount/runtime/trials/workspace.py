@@ -146,7 +146,7 @@ class TrialWorkspace(Workspace):
         """Return the keys on a list by now."""
         return self._world.lists.get(list_name, ())
 
-    def counted(self, claim: Agrees) -> int:
+    def counted(self, claim: Agrees) -> int | None:
         """Return what the independent count of a claim says."""
         return self._world.count((claim.source, claim.resource))
 

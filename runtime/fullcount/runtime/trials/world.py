@@ -110,13 +110,18 @@ class World:
         if version is not None and version not in cells and version in row:
             row[version] = _next_version(row[version])
 
-    def count(self, place: Place) -> int:
-        """Return what an independent count says: what the test gives, else as many as there are in the scope."""
+    def count(self, place: Place) -> int | None:
+        """Return what an independent count says: what the test gives, else as many as there are in the scope.
+
+        None where the test gives none and no inventory is compared with it.
+        """
         given = self.trial.counts.get(place)
         if given is not None:
             return given
         wanted = Agrees(*place)
-        name = next(name for name, claims in self.workflow.verifies.items() if wanted in claims)
+        name = next((name for name, claims in self.workflow.verifies.items() if wanted in claims), None)
+        if name is None:
+            return None
         scope = self.workflow.inventories[name].scope
         if scope is None:
             return sum(1 for _ in self.listed(name))

@@ -87,11 +87,16 @@ class HttpClient:
         if request.body is not None:
             content = json.dumps(request.body, ensure_ascii=False, default=float).encode()
             headers.setdefault("content-type", "application/json")
+        answered = False
         try:
             async with self._client.stream(
                 request.method, self._url(request), headers=headers, content=content, follow_redirects=False
             ) as response:
+                answered = True
                 reply = await self._taken(response, xml_lists)
+        except httpx.RemoteProtocolError as error:
+            # closed before a word of a reply: nobody answered; after that, what came is not whole
+            return Reply(failed=type(error).__name__ if answered else httpx.ReadError.__name__)
         except httpx.TransportError as error:
             return Reply(failed=type(error).__name__)
         except httpx.DecodingError:

@@ -85,6 +85,8 @@ class Fault(StrEnum):
     """It breaks off, or is damaged: it may be whole the next time."""
     FOREIGN = "foreign"
     """It is of another kind than the API's, such as a page of a proxy."""
+    AMBIGUOUS = "ambiguous"
+    """An object in it has a name twice, and readers keep one of the two."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,8 +32,8 @@ def judge_write(operation: Operation, exchange: Exchange) -> Written:
     """Return how a write ended: by the first rule of the dialect that fits."""
     reply = exchange.reply
     said = f"no answer: {reply.failed}" if reply.failed is not None else f"status {reply.status}"
-    if reply.fault is Fault.BROKEN and 200 <= reply.status < 300:
-        detail = f"{exchange.request.summary}: {said}, and the body breaks off: what it would have told is not known"
+    if reply.fault in (Fault.BROKEN, Fault.AMBIGUOUS) and 200 <= reply.status < 300:
+        detail = f"{exchange.request.summary}: {said}, and the body can't be read: what it would have told is not known"
         return Written(Outcome.UNKNOWN, ActReason.OUTCOME_UNKNOWN, Way.RETRY_AFTER, None, detail)
     for rule in operation.act:
         if fits(rule.when, exchange, Seen(wait=operation.wait)):

@@ -108,6 +108,9 @@ def _refuse(operation: Operation, exchange: Exchange, seen: Seen) -> None:
         raise SourceError(Incompleteness(code=Reason.UNEXPECTED_STATUS, detail=detail, data={"status": reply.status}))
     if reply.fault is Fault.BROKEN:
         raise refusal([_found(Reason.MALFORMED_RESPONSE, f"{summary}: the body breaks off", Way.RESTART)])
+    if reply.fault is Fault.AMBIGUOUS:
+        detail = f"{summary}: an object in the body has a name twice: which of the two counts nobody can say"
+        raise refusal([_found(Reason.MALFORMED_RESPONSE, detail)])
     if reply.fault is Fault.FOREIGN:
         detail = f"{summary}: the body is not of the API's kind: a page of a proxy or a log-in, perhaps"
         raise refusal([_found(Reason.MALFORMED_RESPONSE, detail)])
