@@ -12,7 +12,7 @@ from tests.support.profiles import examples
 
 from fullcount.runtime.cli.conformance import conformance
 from fullcount.runtime.conformance.case import Case, CaseError, load
-from fullcount.runtime.conformance.replay import replay
+from fullcount.runtime.conformance.replay import by_plain_http, replay
 from fullcount.runtime.evidence.codes import BLOCKING_WARNINGS, Decision
 
 HERE = Path(__file__).parent
@@ -91,8 +91,31 @@ def test_a_line_that_is_no_case_is_an_error_and_names_its_place(tmp_path):
     """A file that is only half understood proves nothing."""
     path = tmp_path / "case.jsonl"
     path.write_text((HERE / "own.jsonl").read_text(encoding="utf-8").splitlines()[0] + "\n{}\n", encoding="utf-8")
-    with pytest.raises(CaseError, match="line 2"):
+    with pytest.raises(CaseError, match="line 2") as found:
         list(load(path))
+    assert "://" not in str(found.value)
+
+
+def test_the_same_case_twice_is_an_error_and_names_both_places(tmp_path):
+    """Otherwise "N of M agree" counts one case as two."""
+    path = tmp_path / "case.jsonl"
+    line = (HERE / "own.jsonl").read_text(encoding="utf-8").splitlines()[0]
+    path.write_text(f"{line}\n\n{line}\n", encoding="utf-8")
+    with pytest.raises(CaseError, match=r"line 3: the case .* is there already, in line 1"):
+        list(load(path))
+
+
+def test_an_api_of_which_nothing_is_known_is_named(tmp_path):
+    """It is judged as plain HTTP, and a slip of its name would pass unseen."""
+    path = tmp_path / "case.jsonl"
+    lines = (HERE / "own.jsonl").read_text(encoding="utf-8").splitlines()
+    case = next(each for each in map(json.loads, lines) if each["api"] == "generic_http")
+    path.write_text(json.dumps(case | {"api": "githb"}) + "\n", encoding="utf-8")
+    out = CliRunner().invoke(conformance, ["replay", str(path)]).output
+    assert "note: nothing is known of `githb`" in out
+    path.write_text(json.dumps(case) + "\n", encoding="utf-8")
+    assert "note:" not in CliRunner().invoke(conformance, ["replay", str(path)]).output
+    assert not any(map(by_plain_http, CASES))
 
 
 @pytest.mark.parametrize("case", CASES[::9], ids=lambda case: case.id)

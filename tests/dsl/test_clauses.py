@@ -473,6 +473,14 @@ def test_word_that_is_like_none_gets_the_list_and_no_suggestion(word: str):
         assert "are `" in found.help
 
 
+def test_across_in_the_body_of_an_inventory_is_sent_to_its_head():
+    """It is a word of the language, and stands before the `{`."""
+    body = '\nacross region in ["eu"]\nkey id\nfields { id: text }\n'
+    (found,) = findings(_in_workflow(f"inventory v from s.r {{{body}}}"))
+    assert found.code == "FC002"
+    assert "head of an inventory: `inventory v from s.r across region in" in found.help
+
+
 def test_clause_of_another_block_is_sent_there():
     """`limit` in an act belongs into the proposal."""
     (found,) = findings(_in_workflow(ACT.format("\nlimit 5\n")))

@@ -66,6 +66,8 @@ def _unknown(at: Scene, token: Raw, what: str, words: tuple[str, ...]) -> Diagno
 
 
 def _what_is_known(kind: str, word: str, what: str, words: tuple[str, ...], meant: str | None) -> str:
+    if word == "across":
+        return 'it stands in the head of an inventory: `inventory v from s.r across region in ["eu", "us"] {`'
     if meant is not None:
         return f"did you mean `{meant}`? write it like `{keywords.EXAMPLES[meant]}`"
     blocks = [*keywords.CLAUSES.items(), *keywords.LISTS.items()]

@@ -19,6 +19,7 @@ from fullcount.runtime.store.done_acts import DoneAct
 from fullcount.runtime.store.errors import PlanNotFound
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import RunKind
+from fullcount.runtime.typed import object_argument
 
 
 class NotDoneError(FullcountError):
@@ -96,7 +97,7 @@ def _object(store: Store, text: str) -> Aim:
         told = ", ".join(f"`{act.plan_id}` ({act.workflow}, {fmt.key(act.object_key, 40)})" for act in meant[:3])
         raise NotDoneError(
             f"`{text}` was acted upon by several plans and not taken back: {told}",
-            help=f"name the plan as well: fullcount undo {meant[0].plan_id} {text}",
+            help=f"name the plan as well: fullcount undo {meant[0].plan_id} {object_argument(meant[0].object_key)}",
         )
     return Aim(meant[0].plan_id, frozenset({meant[0].object_key}))
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from fullcount.dsl.source import Source
 from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.exit_codes import Exit
+from fullcount.runtime.typed import path_argument
 
 if TYPE_CHECKING:
     from fullcount.compiler.imports import NotLoaded
@@ -24,7 +25,8 @@ class MistakesError(FullcountError):
     exit = Exit.ERROR
 
     def __init__(self, path: Path) -> None:
-        super().__init__("FC694", f"`{path}` has mistakes; nothing was run", help=f"fullcount check {path}")
+        help = f"fullcount check {path_argument(path)}"  # noqa: A001
+        super().__init__("FC694", f"`{path}` has mistakes; nothing was run", help=help)
 
 
 class UsageError(FullcountError):

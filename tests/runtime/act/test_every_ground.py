@@ -82,7 +82,7 @@ def protected(stage: Stage, _: StoredPlan) -> None:
 
 WHILE_ACTING: dict[str, tuple[Happens, str]] = {
     "the approval runs out": (goes_by(days=3), "FC708"),
-    "the approval is taken back": (revoked, "FC707"),
+    "the approval is taken back": (revoked, "FC709"),
     "somebody who approved leaves the role": (left_the_role, "FC779"),
     "the role is gone": (role_is_gone, "FC779"),
     "a newer plan is made": (superseded, "FC710"),

@@ -60,6 +60,7 @@ ALLOWED = GuardInputs(
 
 REFUSED = {
     "nobody approved": (replace(ALLOWED, approval=None), "FC707"),
+    "the approval was taken back": (replace(ALLOWED, approval=None, taken_back="ana: stop"), "FC709"),
     "the plan still waits": (replace(ALLOWED, plan_state="waiting"), "FC707"),
     "a state nobody thought of": (replace(ALLOWED, plan_state="brand_new"), "FC712"),
     "approval of another digest": (

@@ -33,6 +33,34 @@ def test_without_a_sign_of_the_end_a_list_is_unprovable(name):
     assert "COMPLETENESS_UNPROVABLE" in codes(one, deciding=True)
 
 
+CONSTANT = {
+    "a flag that can only be true": (reply("complete", complete={"type": "boolean", "enum": [True]}), ()),
+    "a flag of one value in parts": (
+        reply("complete", complete={"allOf": [{"type": "boolean"}, {"oneOf": [{"const": True}, {"enum": [True]}]}]}),
+        (),
+    ),
+    "a cursor that is always empty": (
+        reply("next_cursor", next_cursor={"type": "string", "const": "", "description": "Empty at the end."}),
+        (CURSOR,),
+    ),
+    "`has_more` that is never true": (
+        reply("has_more total", has_more={"type": "boolean", "const": False}, total=EXACT),
+        (CURSOR,),
+    ),
+}
+
+
+@pytest.mark.requirement("R2")
+@pytest.mark.parametrize("name", CONSTANT)
+def test_a_sign_that_can_not_be_otherwise_affirms_nothing(name):
+    """What every reply says says nothing of the last one."""
+    schema, parameters = CONSTANT[name]
+    one = judged(schema, *parameters)
+    assert one.verdict is Verdict.DEPENDS
+    assert one.proofs == ()
+    assert any("is the same in every reply" in found.says for found in one.deciding)
+
+
 DEPENDS = {
     "a cursor that may be left out": (reply(next_cursor=NULLABLE), (CURSOR,)),
     "a cursor that is never null": (reply("next_cursor", next_cursor={"type": "string"}), (CURSOR,)),

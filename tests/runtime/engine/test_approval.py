@@ -164,7 +164,10 @@ def test_approval_that_was_taken_back_carries_nothing(bench):
     ended = bench.run("approve", planned["plan_id"], "--revoke", "too many at once", "--json")
     assert ended.exit == 0
     assert ended.json["approved"] is False
-    assert bench.run("apply", planned["plan_id"]).exit in {POLICY, WAITING}
+    refused = bench.run("apply", planned["plan_id"])
+    assert refused.exit in {POLICY, WAITING}
+    assert "its approval was taken back" in refused.words
+    assert "too many at once, at 2" in refused.words
     assert bench.locked() == set()
 
 

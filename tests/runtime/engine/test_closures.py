@@ -160,3 +160,20 @@ class TestObjectsThatReferToEachOther:
         ended = bench.run("apply", planned["plan_id"], "--json")
         assert set(outcomes(ended).values()) == {("done", None)}
         assert accounts(bench).isdisjoint(ORPHANS)
+
+
+@pytest.mark.requirement("R24", "R28")
+def test_a_row_that_waits_for_a_struck_one_is_struck_along_and_said(bench):
+    """What refers to it stays, so an apply could do nothing but refuse it: nobody is asked to approve that."""
+    bench.sql("directory", "ALTER TABLE accounts ADD COLUMN parent REFERENCES accounts ON DELETE CASCADE")
+    bench.sql("directory", "UPDATE accounts SET parent = 'a01' WHERE id = 'a02'")
+    bench.sql("directory", "UPDATE accounts SET parent = 'a02' WHERE id = 'a03'")
+    bench.rule(act=ALONG)
+    planned = bench.plan()
+    ended = bench.run("strike", planned["plan_id"], "a02")
+    assert ended.exit == 0, ended.said
+    assert "along a01: can't go while what refers to it stays" in ended.words
+    (left,) = bench.run("runs", "--json").json["plans"][:1]
+    document = bench.run("show", left["plan_id"], "--json").json["plan"]
+    assert [row["key"] for row in document["rows"]] == [["a03"]]
+    assert bench.run("verify").exit == 0

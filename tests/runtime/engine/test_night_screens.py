@@ -6,6 +6,7 @@ import socket
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from tests.support.workspaces import WORKFLOW
 
 from fullcount.runtime.act.context import StopSignal
 from fullcount.runtime.approve.identity import current_person
@@ -88,6 +89,10 @@ def test_halted_apply_says_how_to_release_and_then_goes_on(bench):
     release, then = ended.json["report"]["next_steps"]
     assert "fullcount halt --release" in release
     assert then.endswith(f"fullcount apply {planned['plan_id']}")
+    bench.run("halt", "--release")
+    bench.run("pause", WORKFLOW, "pager")
+    paused = bench.run("apply", planned["plan_id"], "--json").json["report"]["next_steps"]
+    assert f"fullcount pause {WORKFLOW} --release" in " ".join(paused)
 
 
 @pytest.mark.requirement("R33")

@@ -41,7 +41,7 @@ def test_an_object_that_several_plans_acted_upon_needs_its_plan(bench):
     second, _ = applied(bench)
     ended = bench.run("undo", "a01")
     assert (ended.exit, "FC798" in ended.said) == (2, True)
-    assert second["plan_id"] in ended.words
+    assert f"fullcount undo {second['plan_id']} a01" in ended.words
     assert bench.run("undo", second["plan_id"], "a01").exit == 0
     assert bench.sql("directory", "SELECT entry_uuid FROM accounts WHERE id = 'a01'") == [("uuid-new",)]
     assert first["plan_id"] != second["plan_id"]
@@ -71,4 +71,6 @@ def test_a_lost_backup_is_told_by_verify_and_by_undo(bench):
     ended = bench.run("undo", planned["plan_id"])
     assert ended.exit != 0
     assert "FC789" in ended.words
+    assert "put the folder of backups back" in ended.words
+    assert "the sources gave no answer" not in ended.words
     assert len(bench.target()) == 11

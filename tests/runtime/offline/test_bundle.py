@@ -172,6 +172,60 @@ def test_a_file_that_is_missing_or_too_many_is_found(folder, standalone, tmp_pat
     assert standalone.check_bundle(copy).faults[0].about == about
 
 
+NO_DOCUMENT = {
+    "empty": b"",
+    "no text": b"\xff\xfe\x00",
+    "no canonical form": b'{ "a": 1 }',
+    "a number": b"1",
+    "a list": b"[]",
+    "an object of nothing": b"{}",
+    "a number of too many digits": b"9" * 5000,
+    "too deep": b"[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("content", NO_DOCUMENT.values(), ids=NO_DOCUMENT)
+def test_a_file_with_anything_in_it_is_a_fault_of_that_file_never_a_traceback(folder, standalone, tmp_path, content):
+    """Whatever file of the bundle it is, with the manifest mended and not."""
+    for number, path in enumerate(sorted(each for each in folder.rglob("*") if each.is_file())):
+        copy = copied(folder, tmp_path / f"b{number}")
+        target = copy / path.relative_to(folder)
+        target.write_bytes(content)
+        as_it_is = standalone.check_bundle(copy)
+        name = path.name.removesuffix(".json") if path.parent.name == "plans" else path.name
+        assert any(name in fault.what for fault in as_it_is.faults), name
+        if path.name not in {"bundle.json", "verify.py"}:
+            mend(copy, target)
+            mended = standalone.check_bundle(copy).faults
+            # nobody has to give signers of their own, and the journal's own hashes are of what it says
+            assert mended != [] or (path.name == "allowed_signers" and content == b""), path
+        shutil.rmtree(copy)
+
+
+def test_signatures_that_nobody_checked_are_said_at_the_top(folder, standalone, tmp_path):
+    """Without signers the export holds together, and whose key it was is not known."""
+    copy = copied(folder, tmp_path / "b")
+    (copy / "allowed_signers").unlink()
+    manifest = json.loads((copy / "bundle.json").read_text())
+    del manifest["files"]["allowed_signers"]
+    (copy / "bundle.json").write_text(canonical(manifest) + "\n")
+    checked = standalone.check_bundle(copy)
+    assert checked.faults == []
+    first, run, *rest = standalone.told(checked)
+    assert first.startswith("VERIFIED")
+    assert first.endswith("; WHO SIGNED WAS NOT CHECKED")
+    assert any("--allowed-signers" in each for each in rest)
+    assert "ended as ended" not in run
+    assert "NOT CHECKED" not in standalone.told(standalone.check_bundle(folder))[0]
+
+
+def test_a_signer_who_is_not_trusted_is_not_a_change(folder, standalone):
+    """The reader is sent to ask who signed, not to look for who changed it."""
+    told = standalone.told(standalone.check_bundle(folder, signers_text=line("ana", Key("another"))))
+    assert "changed after it was written" not in told[-1]
+    assert "by the signers that were given" in told[-1]
+
+
 def test_who_may_sign_is_asked_of_the_one_who_checks(folder, standalone):
     """By their own file a key that the bundle vouches for itself counts for nothing."""
     assert standalone.check_bundle(folder).faults == []
@@ -207,6 +261,11 @@ def test_the_file_runs_alone_and_says_what_holds(folder, tmp_path):
     assert ran("--row", str(tmp_path / "row.json")).returncode == 0
     (tmp_path / "row.json").write_text(proof.replace('"locked":true', '"locked":false'))
     assert ran("--row", str(tmp_path / "row.json")).returncode == 1
+    none = ran("--prove", "nosuch")
+    assert (none.returncode, none.stdout) == (1, "")
+    assert "there is no row `nosuch`" in none.stderr
+    (tmp_path / "row.json").write_text('{"row":[],"index":0,"size":1,"path":[]}')
+    assert (ran("--row", str(tmp_path / "row.json")).returncode, ran("--allowed-signers", "/no").returncode) == (1, 2)
     journal = copy / "journal.jsonl"
     journal.write_text(journal.read_text().replace('"uid":4001', '"uid":4009', 1))
     bad = ran()

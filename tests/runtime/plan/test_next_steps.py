@@ -66,6 +66,28 @@ def test_objects_that_no_source_answered_for_are_said_with_their_number():
     assert f"fullcount apply {PLAN}" in then
 
 
+def test_lost_backups_are_said_and_no_source_is_blamed():
+    """What is to be done is to put the folder back; only the others waited for an answer."""
+    first, then = next_steps(
+        PLAN, verb="undo", stopped_by=None, not_started=2, unknown=0, left_alone=0, planned=3, lost=2
+    )  # fmt: skip
+    assert "put the folder of backups back" in first
+    assert then.endswith(f"fullcount undo {PLAN}")
+    second = next_steps(
+        PLAN, verb="undo", stopped_by=None, not_started=3, unknown=0, left_alone=0, planned=3, lost=2
+    )[1]  # fmt: skip
+    assert "no answer about 1 object" in second
+
+
+@pytest.mark.parametrize("code", ["FC764", "FC761"])
+def test_unknown_outcomes_are_found_out_by_the_same_plan_also_where_it_is_not_gone_on_with(code):
+    """Nobody has to look at the target by hand for what reading tells."""
+    first, then = steps(code, "plan again", not_started=4, unknown=2)
+    assert first.startswith("there are 2 unknown, which the same plan finds out by reading")
+    assert first.endswith(f"   fullcount apply {PLAN}")
+    assert then == "plan again"
+
+
 def test_objects_that_were_left_alone_come_back_in_the_next_plan():
     """A plan that is used up does not go on; what is still due is planned anew."""
     assert "plan again" in steps(left_alone=1)[0]

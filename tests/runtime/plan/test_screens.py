@@ -19,7 +19,7 @@ from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.evidence.refusal import Finding, Ground, Need, Prevented, Refusal
 from fullcount.runtime.plan.csv import render_csv
 from fullcount.runtime.plan.digest import short_digest
-from fullcount.runtime.plan.document import CellDoc
+from fullcount.runtime.plan.document import CellDoc, ClosureDoc
 from fullcount.runtime.plan.html import render_html
 from fullcount.runtime.plan.layout import to_text
 from fullcount.runtime.plan.review import AppliedView, QuorumView, ReviewStatus
@@ -101,6 +101,16 @@ def test_only_a_plan_that_waits_says_how_to_approve_it(state, word):
         assert "fullcount approve" not in shown
     assert "fullcount approve" in to_text(render_plan(doc, WAITING))
     assert "fullcount approve" in render_html(doc, WAITING)
+
+
+def test_over_its_cap_what_goes_along_is_counted_at_the_top():
+    """Otherwise the headline says that 2 are more than 5."""
+    doc = document()
+    first, *others = doc.rows
+    along = ClosureDoc(counts={"deletes main.grants": 5})
+    doc = doc.model_copy(update={"rows": (first.model_copy(update={"closure": along}), *others)})
+    assert "5 that go along selected" in " ".join(to_text(render_plan(doc, ReviewStatus("over_cap"))).split())
+    assert "that go along" not in to_text(render_plan(document(), ReviewStatus("over_cap")))
 
 
 def test_a_plan_whose_sums_do_not_hold_says_so_before_anything_else():

@@ -67,6 +67,7 @@ def test_a_file_that_is_no_database_is_refused_and_left_alone(tmp_path, content)
     with pytest.raises(StoreUnavailable) as found:
         Store.open(f"sqlite:///{file}")
     assert found.value.code == "FC730"
+    assert "from a backup" in found.value.help
     assert file.read_bytes() == content
 
 

@@ -250,7 +250,7 @@ CODES: tuple[Code, ...] = (
         "stays done, the rest was not started, and nothing failed. An act that was meant and not called is gone on "
         "with later, under the same key. Taking back is not bound to a pause.\n\n"
         "The message says who and why. Let it go on with `fullcount pause WORKFLOW --release`, and apply the same plan "
-        "again while its approval and its evidence last; to end it for good, take the approval back with "
+        "again while its approval and its evidence last; to end it, take the approval back with "
         "`fullcount approve PLAN --revoke 'why'`.",
         form=Form.COMMAND,
         wrong=session(APPROVE, "fullcount pause lock_orphans 'the directory moves'", f"{APPLY} --json"),

@@ -128,7 +128,8 @@ _APPROVALS: tuple[Code, ...] = (
         "the approval was taken back",
         "Somebody revoked the approval of this plan, or a plan with another digest made it void. Acts that were done "
         "before stay done; nothing else begins.\n\n"
-        "The message names who and why. If the plan is right after all, it must be approved anew.",
+        "The message names who, when and why. If the plan is right after all, it must be approved anew, by anybody "
+        "who may.",
         form=Form.COMMAND,
         wrong=session("fullcount approve PLAN --revoke 'not this week'"),
         right=session(APPROVE, "fullcount approve PLAN --revoke 'not this week'"),

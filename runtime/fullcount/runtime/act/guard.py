@@ -21,6 +21,7 @@ from fullcount.runtime.act.opening import frozen, local_moment, opening
 from fullcount.runtime.connectors.base import TARGET_FACTS
 from fullcount.runtime.evidence.refusal import Finding, Ground
 from fullcount.runtime.plan.caps import effective_cap
+from fullcount.runtime.typed import argument
 from fullcount.runtime.workspace.freezes import Freeze
 
 APPROVE_ANEW = "have exactly this plan approved anew by people who are in the role now: `fullcount approve PLAN`"
@@ -75,7 +76,8 @@ class GuardInputs:
     this object is exempted by now, if it is, and `protection` why it is protected. `fence` is the token this run holds,
     `fence_current` the one that the store would accept. `windows`: when acting is allowed, any time without one.
     `automatic_allowed`: how many objects a plan may have now that its workflow's own rule approved. `closure`: how many
-    others go along, as the plan counted them. `paused` says why the workflow is paused, if it is.
+    others go along, as the plan counted them. `paused` says why the workflow is paused, if it is, and `taken_back` who
+    took the last approval back, when and why, where there is none in its place. `workflow`: its name, to be typed.
     """
 
     purpose: Purpose
@@ -103,6 +105,8 @@ class GuardInputs:
     automatic_allowed: int = 0
     closure: int = 0
     paused: str | None = None
+    taken_back: str | None = None
+    workflow: str = "WORKFLOW"
 
 
 def target_facts(identity: Mapping[str, str]) -> dict[str, str]:
@@ -126,7 +130,10 @@ def _paused(given: GuardInputs) -> Finding | None:
     return Finding(
         code=PAUSED,
         message=f"the workflow is paused: {given.paused or 'no reason was given'}",
-        ways_on=("when its cause is gone   fullcount pause WORKFLOW --release", "then apply the same plan again"),
+        ways_on=(
+            f"when its cause is gone   fullcount pause {argument(given.workflow)} --release",
+            "then apply the same plan again",
+        ),
     )
 
 
@@ -178,6 +185,8 @@ def _usable(given: GuardInputs) -> Finding | None:
             ways_on=("plan again and have the new plan approved",),
         )
     if given.plan_state == "waiting" and given.purpose is Purpose.ACT:
+        if given.taken_back is not None:
+            return _withdrawn(given.taken_back)
         return Finding(
             code="FC707",
             message="the plan waits for approval",
@@ -190,9 +199,19 @@ def _usable(given: GuardInputs) -> Finding | None:
     )
 
 
+def _withdrawn(by: str) -> Finding:
+    return Finding(
+        code="FC709",
+        message=f"the approval of this plan was taken back: {by}",
+        ways_on=("ask them; to go on, have exactly this plan approved anew: `fullcount approve PLAN`",),
+    )
+
+
 def _approval(given: GuardInputs) -> Finding | None:
     if given.purpose is Purpose.UNDO:
         return None
+    if given.approval is None and given.taken_back is not None:
+        return _withdrawn(given.taken_back)
     if given.approval is None:
         return Finding(
             code="FC707",

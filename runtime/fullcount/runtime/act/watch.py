@@ -31,7 +31,7 @@ from fullcount.runtime.plan.document import PlanDocument
 from fullcount.runtime.store import canaries, controls, leases, plans
 from fullcount.runtime.store.errors import ApprovalRefused, FenceLost
 from fullcount.runtime.store.instants import from_micros, to_micros
-from fullcount.runtime.store.rounds import current_round, given_votes
+from fullcount.runtime.store.rounds import current_round, given_votes, taken_back
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import CanaryRow, Fence, Vote
 from fullcount.runtime.workspace.exemptions import Exemption
@@ -54,6 +54,7 @@ class Standing:
     paused: str | None
     fence_current: int | None
     canary: CanaryRow | None
+    taken_back: str | None = None
 
 
 def standing(store: Store, plan_id: str, fence: Fence) -> Standing:
@@ -82,6 +83,7 @@ def standing(store: Store, plan_id: str, fence: Fence) -> Standing:
             paused=controls.paused(session, plan.workflow),
             fence_current=current,
             canary=canaries.find(session, plan_id),
+            taken_back=taken_back(session, plan) if round_ is None else None,
         )
 
 
@@ -300,4 +302,6 @@ class Watch:
             fence_current=self._standing.fence_current,
             automatic_allowed=self._automatic_allowed,
             closure=document.along,
+            taken_back=self._standing.taken_back,
+            workflow=document.workflow,
         )

@@ -58,6 +58,8 @@ class ApprovalStatus:
     expires_at: datetime | None
     """When the approval, or the first of the votes so far, runs out."""
     ended_because: str | None = None
+    """Who took it back and why, or what made it void."""
+    ended_at: datetime | None = None
     automatic: Automatically | None = None
     """The workflow's own rule, where it approved the plan and nobody was asked."""
     asked_because: str | None = None
@@ -229,6 +231,7 @@ def _status(plan: StoredPlan, electorate: Electorate, round_: Round, allowed: in
         votes=round_.votes,
         expires_at=expires_at,
         ended_because=round_.ended_because,
+        ended_at=round_.ended_at,
         automatic=Automatically("", sums.candidates, sums.inventory, act is not None and act["reversible"] is True)
         if round_.automatic
         else None,

@@ -67,7 +67,16 @@ def _candidate(says: str, declare: str, add: Mapping[str, object] | None = None)
     return Finding(Reason.COMPLETENESS_UNPROVABLE, says, decides=True, declare=declare, add=add)
 
 
+def _constant(place: Place) -> Finding:
+    return _candidate(
+        f"`{place.at}` is the same in every reply, by its schema: what can't be otherwise says nothing",
+        f"nothing of `{place.at}`, until its schema has the other value too, and a reply in which it was said",
+    )
+
+
 def _flag(place: Place) -> End | Finding:
+    if place.shape.constant:
+        return _constant(place)
     if place.required and not place.shape.nullable:
         return End(
             f"`{place.at}` is in every reply; true says that this was the last of it", {"body": {place.at: True}}
@@ -82,6 +91,8 @@ def _flag(place: Place) -> End | Finding:
 
 def _cursor(place: Place, version: str) -> End | Finding:
     shape, at = place.shape, place.at
+    if shape.constant:
+        return _constant(place)
     add = additions.next_cursor(place.path, version)
     says_end = _says_end(shape.description)
     if not place.required:
@@ -157,7 +168,9 @@ def _more(signals: Signals) -> list[End | Finding]:
     total = next((each for each in signals.totals if exact(each)), None)
     for place in signals.more:
         sure = place.required and not place.shape.nullable
-        if sure and total is not None:
+        if place.shape.constant:
+            found.append(_constant(place))
+        elif sure and total is not None:
             found.append(
                 End(
                     f"`{place.at}` and the exact `{total.at}` are in every reply; false at that number is the end",

@@ -7,6 +7,7 @@ never taken for a promise. Ends on every document: references go round at most o
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -64,7 +65,14 @@ class Shape:
     maximum: float | None = None
     max_items: float | None = None
     default: Json = None
+    values: frozenset[str] | None = None
+    """The only values that may be there, each as JSON, null apart; None: nothing is said of them."""
     unread: tuple[str, ...] = ()
+
+    @property
+    def constant(self) -> bool:
+        """Whether it is the same in every reply, and so says nothing of any."""
+        return self.values is not None and len(self.values) <= 1 and not self.nullable
 
 
 class Reader:
@@ -186,6 +194,7 @@ class Reader:
             maximum=float(maximum) if isinstance(maximum, (int, float)) and abs(maximum) < 1e300 else None,
             max_items=float(most) if isinstance(most, int) and 0 <= most < 10**9 else None,
             default=schema.get("default"),
+            values=_values(schema),
         )
 
 
@@ -194,6 +203,13 @@ _TELLING: Final = {"properties": "object", "additionalProperties": "object", "it
 
 def _members(value: Json | None) -> Json:
     return value if isinstance(value, dict) and len(value) > 0 else None
+
+
+def _values(schema: Raw) -> frozenset[str] | None:
+    said = [schema["const"]] if "const" in schema else schema.get("enum")
+    if not isinstance(said, list):
+        return None
+    return frozenset(json.dumps(each, sort_keys=True) for each in said if each is not None)
 
 
 def _both(one: Shape, other: Shape) -> Shape:
@@ -213,6 +229,9 @@ def _both(one: Shape, other: Shape) -> Shape:
         maximum=_least(one.maximum, other.maximum),
         max_items=_least(one.max_items, other.max_items),
         default=other.default if one.default is None else one.default,
+        values=one.values
+        if other.values is None
+        else other.values & (other.values if one.values is None else one.values),
         unread=(*one.unread, *other.unread),
     )
 
@@ -259,6 +278,9 @@ def _either(alternatives: Sequence[Shape]) -> Shape:
         items=next((each.items for each in real if each.items is not None), None),
         members=next((each.members for each in real if each.members is not None), None),
         description=" ".join(filter(None, (each.description for each in real))),
+        values=None
+        if any(each.values is None for each in real)
+        else frozenset().union(*(each.values or () for each in real)),
         unread=tuple(problem for each in real for problem in each.unread),
     )
 

@@ -28,7 +28,8 @@ class What(StrEnum):
 def conformance(what: What, file: Path, as_json: bool) -> None:
     """Replay recorded exchanges through the connectors. Say where a verdict differs, and last `N of M agree`."""
     from fullcount.runtime.conformance.case import CaseError, load
-    from fullcount.runtime.conformance.replay import replay
+    from fullcount.runtime.conformance.replay import by_plain_http, replay
+    from fullcount.runtime.text import plain
     from fullcount.runtime.workflow_files import UsageError
 
     try:
@@ -42,16 +43,24 @@ def conformance(what: What, file: Path, as_json: bool) -> None:
     if len(cases) == 0:
         raise UsageError("FC675", f"`{file}` has no case", help="a replay of nothing proves nothing")
     replayed = list(replay(cases))
+    unknown = sorted({case.api for case in cases if by_plain_http(case)})
     agreed = sum(one.agrees for one in replayed)
     if as_json:
         import json
 
-        document = {"cases": len(replayed), "agree": agreed, "results": [_json(one) for one in replayed]}
+        document = {
+            "cases": len(replayed),
+            "agree": agreed,
+            "by_plain_http": unknown,
+            "results": [_json(one) for one in replayed],
+        }
         click.echo(json.dumps(document, indent=2))
     else:
         for one in replayed:
             if not one.agrees:
                 click.echo(_line(one))
+        for api in unknown:
+            click.echo(f"note: nothing is known of `{plain(api)}`: it was judged as plain HTTP, which proves the least")
         click.echo(f"{agreed} of {len(replayed)} agree")
     raise click.exceptions.Exit(int(Exit.DONE if agreed == len(replayed) else Exit.ERROR))
 

@@ -71,8 +71,11 @@ def show_error(error: FullcountError, *, as_json: bool) -> None:
 
 
 def _not_understood(error: click.ClickException, arguments: Sequence[str]) -> FullcountError:
+    from fullcount.runtime.typed import argument
+
     message = error.format_message().rstrip(".")
-    return NotUnderstoodError("FC699", message[:1].lower() + message[1:], help=f"see `fullcount {arguments[0]} --help`")
+    help_of = f"see `fullcount {argument(arguments[0])} --help`"
+    return NotUnderstoodError("FC699", message[:1].lower() + message[1:], help=help_of)
 
 
 def _bug(error: BaseException) -> FullcountError:

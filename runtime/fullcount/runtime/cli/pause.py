@@ -24,6 +24,7 @@ def pause(workflow: str, reason: str | None, release: bool, as_json: bool) -> No
     from fullcount.runtime.cli.session import reading_session, session
     from fullcount.runtime.store.errors import StoreMissing
     from fullcount.runtime.text import plain
+    from fullcount.runtime.typed import argument
 
     if reason is not None and release:
         raise NotUnderstoodError(
@@ -54,6 +55,5 @@ def pause(workflow: str, reason: str | None, release: bool, as_json: bool) -> No
     elif paused is None:
         click.echo(f"`{name}` is not paused")
     else:
-        click.echo(
-            f"`{name}` is paused: {plain(paused)}\n  = help: let it go on with `fullcount pause {name} --release`"
-        )
+        release_it = f"fullcount pause {argument(workflow)} --release"
+        click.echo(f"`{name}` is paused: {plain(paused)}\n  = help: let it go on with `{release_it}`")

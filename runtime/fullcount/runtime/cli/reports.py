@@ -130,12 +130,13 @@ def approval_report(plan: StoredPlan, approval: ApprovalStatus | None) -> Render
         if approval.unreachable is not None:
             lines.append(f"  it can't be completed as the roles are: {approval.unreachable}")
         if approval.ended_because is not None:
-            lines.append(f"  {approval.ended_because}")
+            at = "" if approval.ended_at is None else f", {fmt.moment(approval.ended_at)}"
+            lines.append(f"  taken back: {approval.ended_because}{at}")
     return Text("\n".join(lines))
 
 
-def strike_report(old: StoredPlan, new: StoredPlan) -> RenderableType:
-    """Return what a strike came to: who is left alone, and that the rest is a new plan."""
+def strike_report(old: StoredPlan, new: StoredPlan, asked: Sequence[tuple[Any, ...]]) -> RenderableType:
+    """Return what a strike came to: who is left alone, and that the rest is a new plan. `asked`: whom it named."""
     document = new.document
     left = {row.key for row in document.rows}
     struck = [row.key for row in old.document.rows if row.key not in left]
@@ -149,6 +150,10 @@ def strike_report(old: StoredPlan, new: StoredPlan) -> RenderableType:
         f"  replaces  {old.document.plan_id}, with every approval that was given to it",
         f"  look      fullcount show {document.plan_id}",
     ]
+    waited = [key for key in struck if key not in set(asked)]
+    if len(waited) > 0:
+        said = ", ".join(fmt.key(key, 60) for key in waited[:NAMED]) + (", …" if len(waited) > NAMED else "")
+        lines.insert(2, wrapped("  along     ", f"{said}: can't go while what refers to it stays"))
     if len(left) > 0:
         lines.append(f"  next      fullcount approve {document.plan_id}")
     lines.append("  note      the next run selects them again; to keep them, put them on an exemption list")
@@ -193,8 +198,12 @@ def _after_refusal(end: ApplyEnd) -> str | None:
 
 def steps_of(report: ApplyReport, verb: str) -> tuple[str, ...]:
     """Return what to do about a run that did not come to its end. `verb`: `apply` or `undo`."""
+    from fullcount.runtime.act.backing_up import LOST
+
+    lost = sum(row.outcome is Outcome.NOT_STARTED and row.detail.endswith(f"({LOST})") for row in report.rows)
     return next_steps(
         report.plan_id,
+        lost=lost,
         verb=verb,
         stopped_by=report.stopped_by,
         not_started=report.counts[Outcome.NOT_STARTED],

@@ -36,6 +36,7 @@ def strike(plan: str, keys: tuple[str, ...], because: str | None, as_json: bool)
         struck = [written_key(key, inventory) for key in keys]
         new = here.engine.strike(old, here.person, struck, None if because is None else because.strip())
     if as_json:
+        asked = set(struck)
         left = {row.key for row in new.document.rows}
         show_json(
             {
@@ -44,8 +45,11 @@ def strike(plan: str, keys: tuple[str, ...], because: str | None, as_json: bool)
                 "state": new.state,
                 "candidates": len(new.document.rows),
                 "struck": [list(row.key) for row in old.document.rows if row.key not in left],
+                "waited_for_them": [
+                    list(row.key) for row in old.document.rows if row.key not in left and row.key not in asked
+                ],
                 "replaces": old.document.plan_id,
             }
         )
         return
-    show(strike_report(old, new))
+    show(strike_report(old, new, struck))

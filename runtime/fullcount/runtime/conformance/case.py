@@ -121,13 +121,22 @@ class CaseError(ValueError):
 
 def load(path: Path) -> Iterator[Case]:
     """Yield the cases of a file. Raises `CaseError` with the line, `OSError`."""
+    seen: dict[str, int] = {}
     with path.open(encoding="utf-8") as stream:
         for number, line in enumerate(stream, start=1):
             if line.strip() == "":
                 continue
             try:
-                yield Case.model_validate(json.loads(line))
-            except (json.JSONDecodeError, ValidationError) as error:
-                first = str(error).splitlines()
-                msg = f"`{path}`, line {number}: this is no case: {' '.join(first[:3])}"
-                raise CaseError(msg) from None
+                case = Case.model_validate(json.loads(line))
+            except ValidationError as error:
+                first = error.errors(include_url=False, include_context=False)[0]
+                where = ".".join(str(part) for part in first["loc"])
+                said = f"`{where}`: {first['msg']}" if where else first["msg"]
+                raise CaseError(f"`{path}`, line {number}: this is no case: {said}") from None
+            except (ValueError, RecursionError) as error:
+                raise CaseError(f"`{path}`, line {number}: this is no case: {error}") from None
+            if case.id in seen:
+                msg = f"`{path}`, line {number}: the case `{case.id}` is there already, in line {seen[case.id]}"
+                raise CaseError(msg)
+            seen[case.id] = number
+            yield case

@@ -21,6 +21,11 @@ from fullcount.runtime.connectors.redis import replies as redis
 from fullcount.runtime.evidence.codes import Reason
 
 
+def is_known(api: str) -> bool:
+    """Whether an API is one of the protocols here."""
+    return api in _PROTOCOLS
+
+
 def verdict_of(case: Case) -> Verdict | None:
     """Return the verdict on a case whose protocol has decision functions; None for an API over HTTP."""
     decide = _PROTOCOLS.get(case.api)

@@ -33,6 +33,13 @@ def replay(cases: Iterable[Case]) -> Iterator[Replayed]:
         yield Replayed(case, verdict, differences(case, verdict))
 
 
+def by_plain_http(case: Case) -> bool:
+    """Whether nothing is known of a case's API, so that it is judged as plain HTTP, which proves the least."""
+    from fullcount.runtime.connectors.http.catalogue import is_known
+
+    return not (protocols.is_known(case.api) or case.api.endswith("_sync") or is_known(case.api))
+
+
 async def decide(case: Case) -> Verdict:
     """Return the verdict on a case: by its protocol, or by the dialect of its HTTP API."""
     own = protocols.verdict_of(case)

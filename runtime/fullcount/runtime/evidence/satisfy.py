@@ -111,6 +111,21 @@ class RestsOnSignatures(Protocol):
         ...
 
 
+@runtime_checkable
+class MayBeTakenBack(Protocol):
+    """An approval that a person may have taken back."""
+
+    @property
+    def ended_because(self) -> str | None:
+        """By whom and why; None: it was not."""
+        ...
+
+    @property
+    def ended_at(self) -> datetime | None:
+        """When."""
+        ...
+
+
 class RuleDecision(Protocol):
     """What a workflow's own rule was held against."""
 
@@ -265,7 +280,8 @@ def _approved(requirement: Approved, evidence: Produced, at: datetime) -> tuple[
         code = "FC782" if isinstance(evidence, RestsOnSignatures) and evidence.unsigned is not None else "FC779"
         return (Finding(code=code, message=message, ways_on=(_anew(evidence),)),)
     if not evidence.approved:
-        return (_not_approved(f"`{requirement.proposal}` is not approved", evidence),)
+        back = _taken_back(evidence)
+        return (_not_approved(f"`{requirement.proposal}` is not approved{back}", evidence),)
     if evidence.expires_at is None or evidence.expires_at <= at:
         return (_not_approved(f"the approval of `{requirement.proposal}` has expired", evidence),)
     decision = evidence.automatic if isinstance(evidence, MaybeByRule) else None
@@ -288,6 +304,13 @@ def _approved(requirement: Approved, evidence: Produced, at: datetime) -> tuple[
             ),
         )
     return ()
+
+
+def _taken_back(evidence: Produced) -> str:
+    if not isinstance(evidence, MayBeTakenBack) or evidence.ended_because is None:
+        return ""
+    at = "" if evidence.ended_at is None else f", at {evidence.ended_at:%Y-%m-%dT%H:%M:%SZ}"
+    return f"; its approval was taken back: {evidence.ended_because}{at}"
 
 
 def _anew(evidence: Produced) -> str:

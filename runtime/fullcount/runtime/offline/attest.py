@@ -7,7 +7,6 @@ that keys of `allowed_signers` sign these as well; in the envelope it stands as 
 from __future__ import annotations
 
 import base64
-import binascii
 import json
 from typing import Any, Final
 
@@ -62,7 +61,7 @@ def open_envelope(data: bytes) -> tuple[bytes, SshSignature]:
         statement = base64.b64decode(said["payload"], validate=True)
         armoured = write_armour(base64.b64decode(said["signatures"][0]["sig"], validate=True))
         again = envelope_of(statement, armoured)
-    except (ValueError, KeyError, IndexError, TypeError, binascii.Error) as error:
+    except (ValueError, KeyError, IndexError, TypeError, RecursionError) as error:
         raise SignatureWrong("is in an envelope that can't be read") from error
     if again != data:
         raise SignatureWrong("is in an envelope that says something else as well")

@@ -39,6 +39,8 @@ class Checked:
     plan: dict[str, Any] | None = None
     run_id: str | None = None
     notes: list[str] = field(default_factory=list)
+    unchecked: bool = False
+    """Whether there is a signature, and nobody said whose key may sign."""
 
     def wrong(self, about: str, what: str) -> None:
         """Note what is wrong, where no journal entry is to be named."""
@@ -57,8 +59,13 @@ def check_bundle(folder: Path, *, anchor: tuple[int, str] | None = None, signers
     _journal(folder, files, manifest, anchor, checked)
     _plan(files, manifest, checked)
     _evidence(files, manifest, checked)
-    _statements(files, checked)
+    if manifest["plan_id"] is None or checked.plan is not None:
+        _statements(files, checked)  # about a plan that is wrong itself, nothing more can be said
     _head(files, manifest, checked)
+    signed = len(checked.facts.signatures) > 0 or any(name.endswith((".sig", ".dsse.json")) for name in files)
+    checked.unchecked = signed and checked.facts.signers is None
+    if checked.unchecked:
+        checked.notes.append("whose the keys of its signatures are was not checked: say so with --allowed-signers FILE")
     return checked
 
 
@@ -165,10 +172,8 @@ def _plan(files: dict[str, bytes], manifest: dict[str, Any], checked: Checked) -
     try:
         plan = read_canonical_text(data.decode())
         wrong = plan_wrong(plan)
-        checked.plan = plan
         if sha256(data) != told["sha256"]:
             wrong.append("it is not the document that the journal recorded")
-            checked.plan = None  # nothing further is to rest on it, not even on its having every part
         authors = sorted({*plan["authors"], plan["created_by"]})
         facts_of = ("plan_id", "run_id", "workflow", "proposal", "digest")
         if [plan[name] for name in facts_of] != [told[name] for name in facts_of] or authors != told["authors"]:
@@ -176,9 +181,10 @@ def _plan(files: dict[str, bytes], manifest: dict[str, Any], checked: Checked) -
         if len(plan["rows"]) != told["candidates"] or plan["caps"]["exceeded"] != told["over_cap"]:
             wrong.append("it lists another number of objects than the journal says")
         wrong += _acted_on(facts, plan)
+        if not wrong:
+            checked.plan = plan  # nothing rests on one that is wrong, not even on its having every part
     except (NotCanonical, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
         wrong = [f"it can't be read: {error}"]
-        checked.plan = None
     for what in wrong:
         checked.faults.append(Fault("plan", told["seq"], f"the plan `{plan_id}`: {what}"))
 
@@ -224,8 +230,12 @@ def _statements(files: dict[str, bytes], checked: Checked) -> None:
         wanted[f"statements/plan-{plan.get('plan_id')}"] = plan_statement(plan, sha256(files[name]))
         for path, data in files.items():
             if path.startswith("evidence/"):
-                found = read_canonical_text(data.decode())
-                if "claims" in found and found in plan["certificates"]:
+                try:
+                    found = read_canonical_text(data.decode())
+                except (NotCanonical, UnicodeDecodeError) as error:
+                    checked.wrong("evidence", f"`{path}` can't be read: {error}")
+                    continue
+                if isinstance(found, dict) and found in plan["certificates"] and "claims" in found:
                     ident = path.removeprefix("evidence/").removesuffix(".json")
                     wanted[f"statements/certificate-{ident}"] = certificate_statement(ident, found)
     for path in files:
@@ -244,7 +254,7 @@ def _statements(files: dict[str, bytes], checked: Checked) -> None:
 def _envelope_fits(name: str, data: bytes, statement: bytes, files: dict[str, bytes], checked: Checked) -> None:
     try:
         found, signature = open_envelope(data)
-        head = read_canonical_text(files["head.json"].decode().removesuffix("\n"))
+        head = _read_head(files["head.json"])
         by, at = head["by"], head["at"]
         if found != statement:
             checked.wrong("statement", f"`{name}` says something else than the record")
@@ -258,6 +268,17 @@ def _envelope_fits(name: str, data: bytes, statement: bytes, files: dict[str, by
         checked.wrong("statement", f"`{name}` is signed, and head.json does not say by whom")
 
 
+def _read_head(data: bytes) -> dict[str, Any]:
+    """Return what head.json says. Raises `NotCanonical`, `UnicodeDecodeError`, `KeyError`, `TypeError`."""
+    said = read_canonical_text(data.decode().removesuffix("\n"))
+    by, at = said["by"], said["at"]
+    if by is not None and not (type(by["uid"]) is int and isinstance(by["name"], str)):
+        raise NotCanonical("it does not say who signed it")
+    if at is not None and type(at) is not int:
+        raise NotCanonical("it does not say when it was signed")
+    return dict(said)
+
+
 def _head(files: dict[str, bytes], manifest: dict[str, Any], checked: Checked) -> None:
     """Check the head of the run: its last entry, and the signature over it."""
     run = checked.facts.runs.get(manifest["run_id"] or "")
@@ -266,7 +287,7 @@ def _head(files: dict[str, bytes], manifest: dict[str, Any], checked: Checked) -
         checked.wrong("run", "the run that the bundle is of is not in the journal, or its head.json is missing")
         return
     try:
-        said = read_canonical_text(data.decode().removesuffix("\n"))
+        said = _read_head(data)
         by = None if said["by"] is None else (said["by"]["uid"], said["by"]["name"])
         seq, last = run["last"]
         again = head_statement(manifest["run_id"], seq, last, by, said["at"])

@@ -52,7 +52,9 @@ def read_canonical_text(text: str) -> Any:
         value = json.loads(text)
         if canonical(value) != text:
             raise NotCanonical("it is JSON, but not in canonical form")
-    except (json.JSONDecodeError, RecursionError) as error:
+    except NotCanonical:
+        raise
+    except (ValueError, RecursionError) as error:
         raise NotCanonical(f"it is not JSON: {error}") from error
     return value
 

@@ -26,6 +26,9 @@ from fullcount.runtime.offline.sshsig import (
 
 _OPTION: Final = re.compile(r'([a-z-]+)(?:="([^"]*)")?(?:,|\Z)', re.ASCII)
 _INSTANTS: Final = {8: "%Y%m%d", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
+_OF_TRUST: Final = re.compile(
+    r"the key SHA256:\S+ (is not among the allowed signers|may (not )?sign as|was not valid yet|was no longer valid)"
+)
 _KINDS: Final = ("ssh-", "sk-", "ecdsa-")
 
 
@@ -87,6 +90,11 @@ def why_not_allowed(signers: Iterable[AllowedSigner], found: SshSignature, names
         return None
     early = all(each.valid_after is not None and at < each.valid_after for each in meant)
     return f"{key} {'was not valid yet' if early else 'was no longer valid'} at {_instant_text(at)}"
+
+
+def is_about_trust(what: str) -> bool:
+    """Whether what is wrong is that a key may not sign, as `why_not_allowed` says it: not that anything was changed."""
+    return _OF_TRUST.search(what) is not None
 
 
 def _in_time(signer: AllowedSigner, at: int) -> bool:

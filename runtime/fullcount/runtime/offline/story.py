@@ -15,15 +15,22 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from fullcount.runtime.offline.acts import ends_of, plan_counts
 from fullcount.runtime.offline.bundle import Checked, check_bundle
 from fullcount.runtime.offline.canonical import canonical
 from fullcount.runtime.offline.plans import row_proof, row_proven
 from fullcount.runtime.offline.rehearsals import AGAIN, RESTORE
+from fullcount.runtime.offline.signers import is_about_trust
 
 USAGE = "usage: python -I -S verify.py [FOLDER] [--anchor SEQ:HASH] [--allowed-signers FILE] [--prove KEY | --row FILE]"
+
+
+_CHANGED: Final = "something was changed after it was written; do not rely on what it says"
+_UNTRUSTED: Final = (
+    "it fits together, and whoever signed it may not, by the signers that were given: ask who they are, and for what"
+)
 
 
 def main(arguments: list[str]) -> int:
@@ -47,16 +54,25 @@ def main(arguments: list[str]) -> int:
             return 2
         anchor = (int(seq), digest)
     folder = Path(given.get("", str(Path(__file__).parent)))
-    own = Path(given["--allowed-signers"]).read_text("utf-8") if "--allowed-signers" in given else None
+    try:
+        own = Path(given["--allowed-signers"]).read_text("utf-8") if "--allowed-signers" in given else None
+    except (OSError, UnicodeDecodeError) as error:
+        print(harmless(f"--allowed-signers can't be read: {error}"), file=sys.stderr)  # noqa: T201
+        return 2
     checked = check_bundle(folder, anchor=anchor, signers_text=own)
     lines = told(checked)
     if "--prove" in given and not checked.faults:
-        lines = [_proof(checked, given["--prove"])]
+        proof = _proof(checked, given["--prove"])
+        if proof is None:
+            print(harmless(f"there is no row `{given['--prove']}` in the plan"), file=sys.stderr)  # noqa: T201
+            return 1
+        lines = [proof]
     elif "--row" in given and not checked.faults:
         holds = _row_holds(checked, Path(given["--row"]))
         print("the object is a row of the plan" if holds else "NO: it is no row of this plan")  # noqa: T201
         return 0 if holds else 1
-    print("\n".join(map(harmless, lines)))  # noqa: T201
+    into = sys.stderr if "--prove" in given and checked.faults else sys.stdout  # a proof, or nothing
+    print("\n".join(map(harmless, lines)), file=into)
     return exit_code(checked)
 
 
@@ -73,17 +89,20 @@ def told(checked: Checked) -> list[str]:
         shown = [f"  {fault.about:<10} {fault}" for fault in checked.faults[:20]]
         more = len(checked.faults) - len(shown)
         found = len(checked.faults)
+        trust = all(is_about_trust(fault.what) for fault in checked.faults)
         return [
             f"DOES NOT VERIFY  {found} problem{'s' if found > 1 else ''}",
             *shown,
             *([f"  …          {more} more"] if more else []),
-            "  = why: something was changed after it was written; do not rely on what it says",
+            f"  = why: {_UNTRUSTED if trust else _CHANGED}",
         ]
     facts, plan = checked.facts, checked.plan
     run = facts.runs[checked.run_id or ""]
+    ended = "ended" if run["state"] == "ended" else f"ended as {run['state']}"
     lines = [
-        f"VERIFIED  {checked.entries} entries: every hash, link, approval, act and sum holds",
-        f"  run       {run['kind']} of {run['workflow']}, ended as {run['state']}, exit {run['exit']}",
+        f"VERIFIED  {checked.entries} entries: every hash, link, approval, act and sum holds"
+        + ("; WHO SIGNED WAS NOT CHECKED" if checked.unchecked else ""),
+        f"  run       {run['kind']} of {run['workflow']}, {ended}, exit {run['exit']}",
     ]
     if plan is not None:
         sums = plan["sums"]
@@ -117,13 +136,13 @@ def harmless(text: str) -> str:
     return "".join(c if (c.isprintable() and c.isascii()) or c == "…" else ascii(c)[1:-1] for c in text)
 
 
-def _proof(checked: Checked, key: str) -> str:
+def _proof(checked: Checked, key: str) -> str | None:
     plan: dict[str, Any] = checked.plan or {"rows": []}
     for row in plan["rows"]:
         if key in {" / ".join(map(str, row["key"])), canonical(row["key"])}:
             place, size, path = row_proof(plan, row)
             return canonical({"root": plan["merkle_root"], "row": row, "index": place, "size": size, "path": path})
-    return f"there is no row `{key}` in the plan"
+    return None
 
 
 def _row_holds(checked: Checked, path: Path) -> bool:
@@ -132,5 +151,5 @@ def _row_holds(checked: Checked, path: Path) -> bool:
         root = (checked.plan or {})["merkle_root"]
         proven = row_proven(root, said["row"], said["index"], said["size"], said["path"])
         return bool(proven) and bool(said["root"] == root)
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return False

@@ -37,11 +37,13 @@ def next_steps(
     left_alone: int,
     planned: int,
     resumes: str | None = None,
+    lost: int = 0,
 ) -> tuple[str, ...]:
     """Return what to do, in order; nothing when there is nothing left to do.
 
     `verb`: `apply` or `undo`; `left_alone`: how many were refused or failed, for good as far as this plan goes;
-    `resumes`: from when on a run that is only paused can be gone on with.
+    `resumes`: from when on a run that is only paused can be gone on with; `lost`: of those not started, how many can't
+    be restored because their backups are not where they were put.
     """
     if stopped_by is not None and stopped_by.code == INVALID:
         return stopped_by.ways_on
@@ -49,12 +51,22 @@ def next_steps(
         going_on = _goes_on(not_started, unknown, planned)
         return (f"{resumes} {going_on}; `fullcount serve` does so by itself   fullcount {verb} {plan_id}",)
     steps: list[str] = []
+    stays = stopped_by is not None and stopped_by.code in PLAN_ANEW
+    if stays and unknown > 0:
+        told = "is 1 unknown, which" if unknown == 1 else f"are {fmt.count(unknown)} unknown, which"
+        steps.append(
+            f"there {told} the same plan finds out by reading, before anything else   fullcount {verb} {plan_id}"
+        )
     if stopped_by is not None and stopped_by.code not in _SAID_BY_GOING_ON:
         steps += [way.replace("PLAN`", f"{plan_id}`") for way in stopped_by.ways_on]
-    if stopped_by is None and not_started > 0:
-        silent = fmt.counted(not_started, "object")
+    if lost > 0:
+        said = fmt.counted(lost, "object")
+        steps.append(
+            f"the backups of {said} are gone or changed, the rows say which: put the folder of backups back as it was"
+        )
+    if stopped_by is None and not_started > lost:
+        silent = fmt.counted(not_started - lost, "object")
         steps.append(f"the sources gave no answer about {silent}: see that they do")
-    stays = stopped_by is not None and stopped_by.code in PLAN_ANEW
     if not stays and not_started + unknown > 0:
         then = "then " if len(steps) > 0 else ""
         steps.append(f"{then}{_goes_on(not_started, unknown, planned)}   fullcount {verb} {plan_id}")

@@ -64,6 +64,25 @@ def without(
     )
 
 
+def with_those_that_wait(document: PlanDocument, keys: Sequence[Key]) -> tuple[Key, ...]:
+    """Return the keys, and those of rows that can't be acted on without them: that one of them goes before.
+
+    With what refers to it left where it is, an apply could do nothing with such a row but refuse it.
+    """
+    found = dict.fromkeys(keys)
+    grown = True
+    while grown:
+        waiting = [row.key for row in document.rows if row.closure is not None and _any(row.closure.first, found)]
+        new = [key for key in waiting if key not in found]
+        found.update(dict.fromkeys(new))
+        grown = len(new) > 0
+    return tuple(found)
+
+
+def _any(keys: Sequence[Key], among: Mapping[Key, None]) -> bool:
+    return any(tuple(key) in among for key in keys)
+
+
 def struck_groups(document: PlanDocument) -> tuple[KeptGroup, ...]:
     """Return the objects that were struck, by the reason; each of them is named."""
     return tuple(group for group in document.kept if group.reason.startswith(STRUCK))

@@ -247,6 +247,7 @@ def verdict(doc: PlanDocument, status: ReviewStatus) -> Verdict:
         case "applying" | "approved" if status.resumes_at is not None:
             return Verdict("PAUSED", (f"goes on from {fmt.weekday_moment(status.resumes_at)} on",), Tone.ASK)
         case "over_cap":
+            candidates += "" if doc.along == 0 else f" + {fmt.count(doc.along)} that go along"
             allowed = "none is" if doc.caps.effective == 0 else f"at most {fmt.count(doc.caps.effective)} are"
             return Verdict(
                 "OVER CAP", (f"{candidates} selected, {allowed} allowed: this can't be approved",), Tone.STOP

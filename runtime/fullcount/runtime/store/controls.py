@@ -17,6 +17,7 @@ from fullcount.runtime.store import tables
 from fullcount.runtime.store.errors import Halted
 from fullcount.runtime.store.runs import who
 from fullcount.runtime.store.transaction import Transaction
+from fullcount.runtime.typed import argument
 
 _HALT = "halt"
 
@@ -71,7 +72,7 @@ def check_workflow(session: Session, workflow: str) -> None:
         raise Halted(
             "FC785",
             f"the workflow `{workflow}` is paused: {reason}",
-            help=f"when its cause is gone   fullcount pause {workflow} --release",
+            help=f"when its cause is gone   fullcount pause {argument(workflow)} --release",
         )
 
 

@@ -287,11 +287,11 @@ def require_valid(session: Session, plan: tables.Plan, now: int) -> tables.Appro
     round_ = current_round(session, plan)
     show = f"`fullcount approve {plan.plan_id}`"
     if round_ is None:
-        ended = _last_ended(session, plan)
+        ended = taken_back(session, plan)
         if ended is not None:
             raise ApprovalRefused(
                 "FC709",
-                f"the approval of the plan `{plan.plan_id}` was taken back: {ended.ended_because}",
+                f"the approval of the plan `{plan.plan_id}` was taken back: {ended}",
                 help=f"it must be approved anew: {show}",
             )
         raise ApprovalMissing("FC707", f"nobody has approved the plan `{plan.plan_id}`", help=f"approve it: {show}")
@@ -306,6 +306,15 @@ def require_valid(session: Session, plan: tables.Plan, now: int) -> tables.Appro
             help=f"it must be approved anew: {show}",
         )
     return round_
+
+
+def taken_back(session: Session, plan: tables.Plan) -> str | None:
+    """Return who took the last approval of a plan back, why and when, or what made it void; None: nothing did."""
+    ended = _last_ended(session, plan)
+    if ended is None:
+        return None
+    at = "" if ended.ended_at is None else f", at {said(ended.ended_at)}"
+    return f"{ended.ended_because}{at}"
 
 
 def use_up(tx: Transaction, round_id: str, plan_id: str) -> None:
@@ -335,6 +344,7 @@ def view(session: Session, plan: tables.Plan, now: int) -> Round:
         completed_at=None if round_.completed_at is None else from_micros(round_.completed_at),
         expires_at=None if round_.expires_at is None else from_micros(round_.expires_at),
         ended_because=round_.ended_because,
+        ended_at=None if round_.ended_at is None else from_micros(round_.ended_at),
     )
 
 

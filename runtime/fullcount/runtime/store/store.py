@@ -75,6 +75,9 @@ from fullcount.runtime.store.views import (
 _NOT_ALLOWED = "42501"
 """PostgreSQL's state for a right that the role does not have."""
 
+_DAMAGED = ("not a database", "malformed")
+"""What SQLite says of a file that is damaged."""
+
 Clock = Callable[[], datetime]
 
 
@@ -580,6 +583,12 @@ def _translated() -> Iterator[None]:
             ) from error
         if type(error) not in {DatabaseError, OperationalError}:
             raise
+        if any(sign in str(error.orig) for sign in _DAMAGED):
+            raise StoreUnavailable(
+                "FC730",
+                f"the store can't be read: {error.orig}",
+                help="keep the file as it is, and put the store back from a backup; then run `fullcount verify`",
+            ) from error
         raise StoreUnavailable(
             "FC730",
             f"the store does not answer: {error.orig}",

@@ -12,7 +12,7 @@ from typing import Any
 from fullcount.runtime.approve.identity import Person
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.journal.payloads import Struck
-from fullcount.runtime.plan.strike import without
+from fullcount.runtime.plan.strike import with_those_that_wait, without
 from fullcount.runtime.store import plans, runs
 from fullcount.runtime.store.errors import PlanRefused
 from fullcount.runtime.store.runs import who
@@ -23,7 +23,10 @@ from fullcount.runtime.store.views import RunKind, StoredPlan
 def strike(
     tx: Transaction, plan_id: str, keys: Sequence[tuple[Any, ...]], by: Person, because: str | None
 ) -> StoredPlan:
-    """Keep the plan anew without these rows. Raises `NotListed`, `PlanNotFound`, `PlanCorrupt`, `PlanRefused`."""
+    """Keep the plan anew without these rows and those that wait for them.
+
+    Raises `NotListed`, `PlanNotFound`, `PlanCorrupt`, `PlanRefused`.
+    """
     row = plans.find(tx.session, plan_id)
     plans.check_usable(row)
     if row.state != plans.OPEN:
@@ -34,7 +37,7 @@ def strike(
         )
     old = plans.load(tx.session, row.plan_id, tx.now).document
     run_id = runs.begin(tx, old.workflow, RunKind.PLAN, by, None, None)
-    document = without(old, keys, by.name, because, plan_id=new_id(), run_id=run_id)
+    document = without(old, with_those_that_wait(old, keys), by.name, because, plan_id=new_id(), run_id=run_id)
     stored = plans.save(tx, document)
     left = {item.key for item in document.rows}
     struck = tuple(item.key for item in old.rows if item.key not in left)

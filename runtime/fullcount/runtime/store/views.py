@@ -132,6 +132,7 @@ class Round:
     completed_at: datetime | None = None
     expires_at: datetime | None = None
     ended_because: str | None = None
+    ended_at: datetime | None = None
 
     @property
     def automatic(self) -> bool:

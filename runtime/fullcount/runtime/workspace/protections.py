@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from fullcount.dsl.diagnostics import Diagnostics, Severity
 from fullcount.dsl.source import Source
 from fullcount.runtime.errors import FullcountError
+from fullcount.runtime.typed import path_argument
 from fullcount.runtime.workspace.errors import WorkspaceError
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class ProtectionFiles:
             name = first.span.source
             line, _ = found.sources[name].position(first.span.start)
             message = f"`{name}` has mistakes, so nobody can say what is protected: line {line}: {first.message}"
-            raise ProtectionsError("FC615", message, help=f"fullcount check {name}")
+            raise ProtectionsError("FC615", message, help=f"fullcount check {path_argument(name)}")
         return found
 
     def _name(self, path: Path) -> str:

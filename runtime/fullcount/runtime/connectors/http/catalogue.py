@@ -50,12 +50,23 @@ def dialect_named(name: str) -> Dialect:
 
 def dialect_for(api: str) -> Dialect:
     """Return the dialect of an API: its own, that of its family, or else the plain one, which proves the least."""
+    return _built(_stem_for(api) or "generic_http")
+
+
+def is_known(api: str) -> bool:
+    """Whether an API has a dialect, its own or that of its family; `dialect_for` takes the plain one otherwise."""
+    return _stem_for(api) is not None
+
+
+def _stem_for(api: str) -> str | None:
+    if api in _stems():
+        return api
     if api in _index():
-        return dialect_named(api)
+        return _index()[api]
     families = [
         (prefix, stem) for stem in _stems() for prefix in _raw(stem).get("family", []) if api.startswith(prefix)
     ]
-    return _built(max(families, key=lambda pair: len(pair[0]))[1] if len(families) > 0 else "generic_http")
+    return max(families, key=lambda pair: len(pair[0]))[1] if len(families) > 0 else None
 
 
 def load_dialect(path: Path) -> Dialect:
