@@ -52,7 +52,7 @@ def test_a_canary_is_kept_in_the_program():
     assert workflow(PLAIN).acts[0].canary is None
 
 
-CHECKED = "canary 5 then wait 15m then at most 0 hr.headcount"
+CHECKED = "canary 5 then wait 15m then at most 0 of hr.headcount"
 
 
 @pytest.mark.parametrize(

@@ -288,7 +288,7 @@ def _act(each: tree.ActDecl) -> list[list[str]]:
         then = each.canary.then
         clauses.append(["canary", str(each.canary.count), "then", "wait", _duration(each.canary.wait)])
         if then is not None:
-            clauses[-1] += ["then", "at", "most", str(then.count), *_path(then.resource.parts)]
+            clauses[-1] += ["then", "at", "most", str(then.count), "of", *_path(then.resource.parts)]
     if each.stop is not None:
         halves = [] if each.stop.failures is None else [[str(each.stop.failures), "failures"]]
         halves += [] if each.stop.percent is None else [[f"{each.stop.percent}%"]]

@@ -114,7 +114,7 @@ class HoldingBuilder:
         )
 
     def canary(self, node: Node) -> tree.CanaryDecl:
-        """Build `canary N then wait D [then at most N source.resource]`."""
+        """Build `canary N then wait D [then at most N of source.resource]`."""
         count, wait, *most = amounts(node)
         return tree.CanaryDecl(
             self._integer(count, "canary", "int", EXAMPLES["canary"]),
@@ -124,7 +124,7 @@ class HoldingBuilder:
         )
 
     def _at_most(self, most: Token, resource: Node) -> tree.AtMostDecl:
-        example = f"{EXAMPLES['canary']} then at most 0 monitoring.firing_alerts"
+        example = f"{EXAMPLES['canary']} then at most 0 of monitoring.firing_alerts"
         return tree.AtMostDecl(self._integer(most, "at most", "int", example), self._dotted(resource))
 
     def backup(self, node: Node) -> tree.BackupDecl:

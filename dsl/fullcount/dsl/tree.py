@@ -514,7 +514,7 @@ class AtMostDecl:
 
 @dataclass(frozen=True, slots=True)
 class CanaryDecl:
-    """`canary 5 then wait 15m [then at most 0 monitoring.firing_alerts]`. `wait` in microseconds."""
+    """`canary 5 then wait 15m [then at most 0 of monitoring.firing_alerts]`. `wait` in microseconds."""
 
     count: int
     wait: int

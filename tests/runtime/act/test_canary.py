@@ -287,13 +287,13 @@ async def test_a_run_that_is_asked_to_stop_in_the_wait_ends_and_the_wait_goes_on
     assert sum(stage.world.clock.slept) == pytest.approx(30, abs=2)
 
 
-async def test_an_approval_that_runs_out_in_the_wait_stops_the_rest(tmp_path):
+async def test_an_approval_that_is_taken_back_in_the_wait_stops_the_rest(tmp_path):
     """The guard looks at everything again."""
     stage = stage_of(tmp_path)
     plan, _ = await waiting(stage)
     stage.store.revoke_approval(plan.document.plan_id, stage.context(plan).person, "not so fast")
     stage.world.clock.advance(15 * 60)
-    assert (await stage.apply(plan)).stopped_by.code == "FC707"
+    assert (await stage.apply(plan)).stopped_by.code == "FC709"
     assert len(stage.source.effects) == 2
 
 

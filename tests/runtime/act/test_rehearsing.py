@@ -167,7 +167,7 @@ async def test_what_was_left_open_is_resolved_even_when_nothing_may_be_acted_on(
     await stage.apply(plan)
     stage.store.revoke_approval(plan.document.plan_id, stage.context(plan).person, "not so fast")
     report = await stage.apply(plan)
-    assert (report.stopped_by.code, figures(report)) == ("FC707", {"done": 1, "not_started": 3})
+    assert (report.stopped_by.code, figures(report)) == ("FC709", {"done": 1, "not_started": 3})
     assert row(report, "a1").outcome is Outcome.NOT_STARTED
     assert rehearsed(stage, plan) == {"undo": Outcome.DONE}
 

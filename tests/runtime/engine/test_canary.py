@@ -48,10 +48,10 @@ def test_a_short_wait_is_sat_out(bench):
 
 def test_what_a_source_counts_after_the_canary_stops_the_rest(bench):
     """The plan had said so before, and the journal verifies."""
-    bench.rule(act=WITH_CANARY.replace("15m", "1s then at most 1 hr.headcount"))
+    bench.rule(act=WITH_CANARY.replace("15m", "1s then at most 1 of hr.headcount"))
     planned = bench.approved()
     assert (
-        "canary first 1, then wait 1s, then at most 1 hr.headcount; the rest"
+        "canary first 1, then wait 1s, then at most 1 of hr.headcount; the rest"
         in bench.run("show", planned["plan_id"]).words
     )
     ended = bench.run("apply", planned["plan_id"], "--json")

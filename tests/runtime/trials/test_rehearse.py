@@ -114,7 +114,7 @@ def test_what_is_counted_after_a_canary_is_what_the_test_says_and_never_none_by_
         test "unsaid" {{ {both} {stopped} }}
         test "quiet" {{ {both} given count hr.headcount = 2 expect outcome "a" = done expect outcome "b" = done }}
         """,
-        act="canary 1 then wait 15m then at most 2 hr.headcount",
+        act="canary 1 then wait 15m then at most 2 of hr.headcount",
     )
     assert {name: missed(result) for name, result in results.items()} == {"alerts": [], "unsaid": [], "quiet": []}
 

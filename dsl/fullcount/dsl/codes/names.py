@@ -234,7 +234,7 @@ CODES: tuple[Code, ...] = (
             "`count agrees with` compares the number of objects read with a count from somewhere else. A count "
             "taken from the same listing agrees with it even when both were cut short, so only resources that "
             "their connector declares as counts may be named. The same goes for what is counted after a canary: "
-            "`canary 5 then wait 15m then at most 0 monitoring.firing_alerts`."
+            "`canary 5 then wait 15m then at most 0 of monitoring.firing_alerts`."
         ),
         wrong=with_people(verify="  verify people { complete, fresh within 24h, count agrees with hr.employees }\n"),
         right=with_people(verify="  verify people { complete, fresh within 24h, count agrees with hr.headcount }\n"),

@@ -1,4 +1,4 @@
-"""What the workflow has counted once its canary was waited for: `then at most 0 monitoring.firing_alerts`.
+"""What the workflow has counted once its canary was waited for: `then at most 0 of monitoring.firing_alerts`.
 
 Guarantees: the source's own count is asked anew, and only a number that is no more than the workflow allows lets the
 rest be done. A count that can't be had is never taken for zero.

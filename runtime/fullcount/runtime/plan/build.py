@@ -443,7 +443,7 @@ def _act(act: program.Act, approval: program.Approval | None) -> dict[str, Any]:
 
 def _canary(canary: program.Canary) -> str:
     then = canary.then
-    checked = "" if then is None else f", then at most {then.count:,} {then.address}"
+    checked = "" if then is None else f", then at most {then.count:,} of {then.address}"
     return f"first {canary.count}, then wait {exact_duration(canary.wait)}{checked}"
 
 

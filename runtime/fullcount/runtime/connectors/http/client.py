@@ -79,8 +79,15 @@ class HttpClient:
         return reply
 
     async def _once(self, request: Request, xml_lists: Sequence[str]) -> Reply:
-        if self._pace is not None:
-            await self._pace.wait()
+        if self._pace is None:
+            return await self._asked(request, xml_lists)
+        await self._pace.wait()
+        try:
+            return await self._asked(request, xml_lists)
+        finally:
+            self._pace.answered()
+
+    async def _asked(self, request: Request, xml_lists: Sequence[str]) -> Reply:
         given = {} if self._authorization is None else await self._authorization.headers(self._client)
         headers = {**self._headers, **request.headers, **given}
         content: bytes | None = None

@@ -27,20 +27,33 @@ class Pace:
     """The headers that say how many requests remain."""
     remaining: float | None = None
     after: float | None = None
+    _under_way: int = 0
+    """Requests that were sent and not answered yet: what the last reply said does not count them."""
     _held_until: float | None = None
     _next: float = 0.0
     _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def wait(self) -> None:
-        """Wait for the next request's turn. Raises `SourceError` if it would come out of the reserve."""
-        if self.remaining is not None and self.reserve > 0 and self.remaining <= self.reserve:
+        """Wait for the next request's turn; `answered` once it is over. Raises `SourceError` if it would come out of
+        the reserve.
+        """
+        if self.remaining is not None and self.reserve > 0 and self.remaining - self._under_way <= self.reserve:
             self._hold_back(self.remaining)
+        self._under_way += 1
         if self.rate is None:
             return
-        async with self._lock:
-            now = time.monotonic()
-            self._next = max(self._next, now) + 1 / self.rate
-            await asyncio.sleep(max(0.0, self._next - 1 / self.rate - now))
+        try:
+            async with self._lock:
+                now = time.monotonic()
+                self._next = max(self._next, now) + 1 / self.rate
+                await asyncio.sleep(max(0.0, self._next - 1 / self.rate - now))
+        except asyncio.CancelledError:
+            self.answered()
+            raise
+
+    def answered(self) -> None:
+        """Note that a request is over, whatever came of it."""
+        self._under_way -= 1
 
     def _hold_back(self, left: float) -> None:
         """Refuse every request, also those of other parts, until the allowance may be another one."""
