@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
 from tests.support.repository import Repository
 from tests.support.workspaces import Bench
@@ -52,11 +50,7 @@ workflow prune_branches {
 
 def test_each_branch_is_deleted_as_the_branch_that_it_is(tmp_path):
     """The base, the unmerged, the tag, and every other ref and file are as they were; undo brings each back."""
-    bench = Bench.__new__(Bench)
-    bench.root, bench.uid = tmp_path / "code", os.getuid()
-    (bench.root / "workflows").mkdir(parents=True)
-    (bench.root / "fullcount.toml").write_text(SETTINGS.format(uid=bench.uid))
-    (bench.root / "workflows/prune.fcw").write_text(RULE)
+    bench = Bench.of(tmp_path / "code", SETTINGS, RULE)
     there = Repository.make(bench.root / "repository")
     first = there.sha("HEAD")
     there.commit("second", more="more\n")
@@ -69,7 +63,7 @@ def test_each_branch_is_deleted_as_the_branch_that_it_is(tmp_path):
     filled = there.refs("refs")
     assert len(filled) == len(before) + len(NAMES)
 
-    plan = bench.plan(file="workflows/prune.fcw")
+    plan = bench.plan(file="workflows/prune_branches.fcw")
     assert {row["key"][0] for row in plan["plan"]["rows"]} == set(NAMES)
     assert there.refs("refs") == filled
     bench.approve(plan)

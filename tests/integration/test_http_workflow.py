@@ -1,7 +1,5 @@
 """A whole clean-up over HTTP: planned, approved, applied with conditions, undone, verified."""
 
-import os
-
 import pytest
 from tests.support.http_api import Answer, Api
 from tests.support.workspaces import Bench
@@ -78,11 +76,7 @@ def shop(tmp_path, monkeypatch):
     monkeypatch.setenv("SHOP_TOKEN", "t0")
     carts = [{"id": f"t{n:04}", "owner": None if n % 5 == 0 else "p", "n": n} for n in range(11)]
     with Api(carts, token="t0") as api:
-        bench = Bench.__new__(Bench)
-        bench.root, bench.uid = tmp_path / "web", os.getuid()
-        (bench.root / "workflows").mkdir(parents=True)
-        (bench.root / "fullcount.toml").write_text(SETTINGS.format(url=api.url, uid=bench.uid))
-        (bench.root / "workflows/adopt.fcw").write_text(RULE)
+        bench = Bench.of(tmp_path / "web", SETTINGS, RULE, url=api.url)
         yield bench, api
 
 
@@ -91,7 +85,7 @@ def test_list_cut_short_by_the_server_refuses_the_clean_up(shop):
     """A page that fails leaves nothing to approve, and nothing is written."""
     bench, api = shop
     api.faults.append(lambda asked: Answer(403) if asked.query.get("cursor") == "6" else None)
-    planned = bench.plan(file="workflows/adopt.fcw", exits=3)
+    planned = bench.plan(file="workflows/adopt_orphans.fcw", exits=3)
     assert planned["envelopes"]["carts"]["completeness"]["reasons"][0]["code"] == "VISIBILITY_RESTRICTED"
     assert api.effects == []
 
@@ -100,7 +94,7 @@ def test_list_cut_short_by_the_server_refuses_the_clean_up(shop):
 def test_clean_up_over_http_leaves_the_object_that_changed_and_can_be_undone(shop):
     """Planned, approved, applied once and with `If-Match`; the cart that got an owner meanwhile is left alone."""
     bench, api = shop
-    plan = bench.plan(file="workflows/adopt.fcw")
+    plan = bench.plan(file="workflows/adopt_orphans.fcw")
     assert [row["key"] for row in plan["plan"]["rows"]] == [["t0000"], ["t0005"], ["t0010"]]
     assert api.effects == []
     bench.approve(plan)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 from contextlib import contextmanager
 from unittest.mock import patch
 
@@ -70,18 +69,14 @@ workflow drop_carts {
 @pytest.mark.requirement("R22", "R29", "R36")
 def test_what_has_no_key_is_deleted_unless_the_key_came_back(server, tmp_path):
     """Planned over a whole scan, refused over a replica, and each absence looked up again at the act."""
-    bench = Bench.__new__(Bench)
-    bench.root, bench.uid = tmp_path / "shop", os.getuid()
-    (bench.root / "workflows").mkdir(parents=True)
-    (bench.root / "fullcount.toml").write_text(SETTINGS.format(port=server.port, uid=bench.uid))
-    (bench.root / "workflows/drop.fcw").write_text(RULE)
+    bench = Bench.of(tmp_path / "shop", SETTINGS, RULE, port=server.port)
     bench.sql("shop", "CREATE TABLE carts (id TEXT PRIMARY KEY NOT NULL, session TEXT NOT NULL)")
     bench.sql("shop", "INSERT INTO carts VALUES ('c1', 's:1'), ('c2', 's:2'), ('c3', 's:3')")
     server.run("SET", "s:1", "x")
     server.run("REPLICAOF", "127.0.0.1", "1")
-    bench.plan(file="workflows/drop.fcw", exits=3)
+    bench.plan(file="workflows/drop_carts.fcw", exits=3)
     server.run("REPLICAOF", "NO", "ONE")
-    planned = bench.plan(file="workflows/drop.fcw")
+    planned = bench.plan(file="workflows/drop_carts.fcw")
     assert [row["key"] for row in planned["plan"]["rows"]] == [["c2"], ["c3"]]
     bench.approve(planned)
     server.run("SET", "s:3", "x")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from urllib.parse import unquote
 
 import pyarrow.parquet as pq
@@ -195,12 +194,7 @@ def hub(registry, front, tmp_path):
     """A workspace over a registry with one release and three builds."""
     for tag in ("v1", "build-1", "build-2", "build-3"):
         registry.push("shop/web", tag, content=tag)
-    bench = Bench.__new__(Bench)
-    bench.root, bench.uid = tmp_path / "images", os.getuid()
-    (bench.root / "workflows").mkdir(parents=True)
-    (bench.root / "fullcount.toml").write_text(SETTINGS.format(url=front.url, uid=bench.uid))
-    (bench.root / "workflows/drop.fcw").write_text(RULE)
-    return bench
+    return Bench.of(tmp_path / "images", SETTINGS, RULE, url=front.url)
 
 
 def deletions(front):
@@ -211,7 +205,7 @@ def deletions(front):
 @pytest.mark.requirement("R22", "R29", "R41")
 def test_images_are_deleted_by_digest_and_the_tag_that_moved_is_left_alone(hub, registry, front):
     """Planned, approved, applied once: `build-2` stands for another image now; a second apply does nothing."""
-    planned = hub.plan(file="workflows/drop.fcw")
+    planned = hub.plan(file="workflows/drop_builds.fcw")
     assert [row["key"] for row in planned["plan"]["rows"]] == [["build-1"], ["build-2"], ["build-3"]]
     hub.approve(planned)
     first = registry.tags("shop/web")
@@ -229,7 +223,7 @@ def test_images_are_deleted_by_digest_and_the_tag_that_moved_is_left_alone(hub, 
 @pytest.mark.requirement("R29", "R36")
 def test_image_that_was_released_since_it_was_approved_is_not_deleted(hub, registry, front):
     """A digest takes all its tags with it: at the act each is looked up again, and a new plan is refused."""
-    planned = hub.plan(file="workflows/drop.fcw")
+    planned = hub.plan(file="workflows/drop_builds.fcw")
     hub.approve(planned)
     registry.push("shop/web", "v2", content="build-3")
     before_it = registry.tags("shop/web")
@@ -237,5 +231,5 @@ def test_image_that_was_released_since_it_was_approved_is_not_deleted(hub, regis
     assert applied.exit == 3
     assert "build-3: changed" in applied.said
     assert (deletions(front), registry.tags("shop/web")) == ([], before_it)
-    planned = hub.plan(file="workflows/drop.fcw", exits=3)
+    planned = hub.plan(file="workflows/drop_builds.fcw", exits=3)
     assert WarningCode.SHARED_IDENTITY in [each["code"] for each in planned["envelopes"]["tags"]["warnings"]]

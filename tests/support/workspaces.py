@@ -154,6 +154,23 @@ class Bench:
         make_people(root / "hr.db")
         make_accounts(root / "directory.db")
 
+    @classmethod
+    def at(cls, root: Path) -> Self:
+        """Return the command line on a folder, as it is."""
+        bench = cls.__new__(cls)
+        bench.root, bench.uid = root, os.getuid()
+        return bench
+
+    @classmethod
+    def of(cls, root: Path, settings: str, workflow: str, **places: object) -> Self:
+        """Make a workspace of a test's own: `places` and `uid` fill those of its settings."""
+        bench = cls.at(root)
+        (root / "workflows").mkdir(parents=True)
+        (root / "fullcount.toml").write_text(settings.format(uid=bench.uid, **places), encoding="utf-8")
+        name = workflow.split()[1]
+        (root / "workflows" / f"{name}.fcw").write_text(workflow, encoding="utf-8")
+        return bench
+
     # -- the workspace ------------------------------------------------------------------------------------------------
 
     def configure(

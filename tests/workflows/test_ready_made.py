@@ -28,8 +28,7 @@ def tried(path, **asked):
 @pytest.fixture
 def template(tmp_path):
     """The workflow that `fullcount init` makes."""
-    bench = Bench.__new__(Bench)
-    bench.root = tmp_path
+    bench = Bench.at(tmp_path)
     assert bench.run("init", ".").exit == 0
     with contextlib.chdir(tmp_path):
         yield tmp_path / "workflows" / "lock_idle_accounts.fcw"

@@ -34,8 +34,8 @@ async def closures(
         rows = [row for row in document.rows if step_of(row) == step]
         if not call.deletes or len(rows) == 0:
             continue
-        if resource.operations[call.operation].closure is not Closure.COMPUTED:
-            continue  # the compiler has seen that the source declares that nothing goes along
+        if resource.operations[call.operation].closure is Closure.NONE:
+            continue  # the source declares that nothing goes along
         keys = [_values(row, inventory, resource) for row in rows]
         for row, each in zip(rows, await readers.closures(call.source, resource, call.operation, keys), strict=True):
             if each.unknown is not None:

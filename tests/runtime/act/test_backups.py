@@ -60,6 +60,33 @@ async def test_nothing_is_acted_on_where_backups_cannot_be_stored(tmp_path):
     assert stage.store.ledger(plan.document.plan_id) == ()
 
 
+@pytest.mark.requirement("R29", "R32")
+@pytest.mark.parametrize("says", ["gone", "down", "changed"])
+async def test_an_act_that_comes_late_is_told_by_reading_also_where_its_backup_is_taken_anew(tmp_path, says):
+    """The call of an earlier run arrives between the look and the backup: it was ours, and can be taken back."""
+    stage = stage_of(tmp_path, accounts=1)
+    before = {key: dict(account) for key, account in stage.world.account_table.objects.items()}
+    plan = await stage.approved()
+    stage.source.lose_answer(at=1, took_effect=False)
+    assert figures(await stage.apply(plan)) == {"unknown": 1}
+
+    def arrives():
+        stage.world.account_table.remove("a1")
+        if says == "gone":
+            return None
+        if says == "down":
+            raise DOWN
+        return {"id": "a1", "owner": "somebody else"}
+
+    stage.source.on("took_effect", at=None, do=lambda: ("a1",) not in stage.world.account_table.objects)
+    stage.source.on("back_up", at=2, do=arrives)
+    report = await stage.apply(plan)
+    assert figures(report) == {"done": 1}
+    assert stage.source.count_of("perform") == 1
+    assert figures(await stage.undo(plan)) == {"done": 1}
+    assert stage.world.account_table.objects == before
+
+
 @pytest.mark.requirement("R29", "R36")
 async def test_an_object_that_changed_after_its_backup_is_not_deleted(tmp_path):
     """The act rests on the whole object as it was stored, also on fields that the workflow does not read."""

@@ -29,9 +29,7 @@ workflow small {
 @pytest.fixture
 def desk(tmp_path):
     """A command line in a workspace of declared sources."""
-    bench = Bench.__new__(Bench)
-    bench.root = tmp_path
-    return bench
+    return Bench.at(tmp_path)
 
 
 def test_failing_test_is_an_error_that_says_what_came_and_why(desk):

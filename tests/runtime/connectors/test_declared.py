@@ -33,8 +33,7 @@ async def test_reading_and_acting_are_refused_before_anything_is_contacted(tmp_p
 def test_plan_over_declared_sources_ends_with_one_message_and_no_plan(tmp_path):
     """It says what is missing, and what works without it."""
     workspace(tmp_path, f'test "it" {{ {GIVEN} expect plan ["orphan"] }}')
-    bench = Bench.__new__(Bench)
-    bench.root = tmp_path
+    bench = Bench.at(tmp_path)
     ended = bench.run("plan", "workflows/orphans.fcw")
     assert ended.exit == 1
     assert "error[FC640]: source `directory` is only declared" in ended.words

@@ -21,7 +21,7 @@ from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.store.views import LedgerEntry, OutcomeEntry
 
 if TYPE_CHECKING:
-    from fullcount.runtime.act.group import Due
+    from fullcount.runtime.act.group import Due, Item
 
 NOT_STORED = "FC788"
 """The reason of an object that was left alone because no backup of it could be taken."""
@@ -40,15 +40,18 @@ class BackingUp:
     calls: CallsOf
     actors: Actors
 
-    async def take(self, due: Sequence[Due]) -> tuple[list[Due], list[OutcomeEntry], Finding | None]:
-        """Store every object that is due: those that are stored, the others with why not, and what stops the run."""
+    async def take(self, due: Sequence[Due]) -> tuple[list[Due], list[tuple[Item, OutcomeEntry]], Finding | None]:
+        """Store every object that is due: those that are stored, the others with why not, and what stops the run.
+
+        Of the others it is for the caller to find out whether an earlier call did it after all.
+        """
         taken = await asyncio.gather(*map(self._taken, due), return_exceptions=True)
         stored: list[Due] = []
-        left: list[OutcomeEntry] = []
+        left: list[tuple[Item, OutcomeEntry]] = []
         stops: Finding | None = None
         for each, found in zip(due, taken, strict=True):
             if isinstance(found, OutcomeEntry):
-                left.append(found)
+                left.append((each.item, found))
             elif isinstance(found, BackupFailed):
                 stops = Finding(code=found.code, message=found.message, ways_on=(found.help,))
             elif isinstance(found, BaseException):

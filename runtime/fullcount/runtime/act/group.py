@@ -169,6 +169,14 @@ class GroupRunner:
         idempotency = self.calls.of(item.row).operation.idempotency
         return entry if effect is False and is_final(entry.outcome, idempotency, since) else None
 
+    async def _left_alone(self, item: Item, entry: OutcomeEntry) -> tuple[OutcomeEntry, ...]:
+        """Return what is recorded of an object that is not acted on after all; nothing while that can't be told."""
+        settled = await self._settled(item, entry)
+        if settled is not None:
+            return (settled,)
+        self.undecided[item.row.key] = f"an earlier call may still arrive: {entry.detail}"
+        return ()
+
     async def _admitted(self, judged: Sequence[Due | Left]) -> tuple[list[OutcomeEntry], list[Due]]:
         """Ask the guard about each object that is due; stop at the first finding that is not about the object alone."""
         outcomes: list[OutcomeEntry] = []
@@ -186,11 +194,7 @@ class GroupRunner:
             if finding is None:
                 due.append(answer)
             elif finding.code in OBJECT_CODES:
-                settled = await self._settled(answer.item, refused(answer.item.row.key, finding))
-                if settled is not None:
-                    outcomes.append(settled)
-                else:
-                    self.undecided[answer.item.row.key] = f"an earlier call may still arrive: {finding.message}"
+                outcomes += await self._left_alone(answer.item, refused(answer.item.row.key, finding))
             else:
                 self.stopped_by = finding
         return outcomes, due
@@ -210,8 +214,11 @@ class GroupRunner:
         if self.backing_up is None or len(due) == 0:
             return due
         stored, left, stops = await self.backing_up.take(due)
-        outcomes += left
-        self.stopped_by = stops or self.stopped_by
+        for item, entry in left:
+            outcomes += await self._left_alone(item, entry)
+        if stops is not None:
+            self.stopped_by = stops
+            return []
         return stored
 
     def _parameters(self, due: Due) -> dict[str, Any]:

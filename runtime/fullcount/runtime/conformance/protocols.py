@@ -62,8 +62,13 @@ class _Body(BaseModel):
         return "no answer" if self.client_error is None else self.client_error
 
 
+def _given(step: Step) -> Any:
+    """Return the body of an answer; one that has none says nothing, whatever is there has to be of the form."""
+    return {} if step.response.body is None else step.response.body
+
+
 def _body(step: Step) -> Mapping[str, Any]:
-    return {} if step.response.body is None else _Body.model_validate(step.response.body).model_dump(exclude_unset=True)
+    return _Body.model_validate(_given(step)).model_dump(exclude_unset=True)
 
 
 # --- LDAP -------------------------------------------------------------------------------------------------------------
@@ -97,7 +102,7 @@ def _ldap(case: Case) -> Judged:
 
 
 def _search(step: Step) -> ldap.SearchReply:
-    body, request = _Found.model_validate(step.response.body or {}), step.request
+    body, request = _Found.model_validate(_given(step)), step.request
     control = step.response.headers.get(f"control:{ldap.PAGED}")
     entries = body.entries or []
     return ldap.SearchReply(
@@ -141,7 +146,7 @@ def _postgresql(case: Case) -> Judged:
 
     statements = []
     for step in case.exchange:
-        body = _Rows.model_validate(step.response.body or {})
+        body = _Rows.model_validate(_given(step))
         statements.append(
             sql.Statement(
                 sql=str(step.request.get("sql", "")),
@@ -181,7 +186,7 @@ def _filesystem(case: Case) -> Judged:
     looks = []
     for step in case.exchange:
         status = step.response.status
-        body = _Folder.model_validate(step.response.body or {}).model_dump(exclude_unset=True)
+        body = _Folder.model_validate(_given(step)).model_dump(exclude_unset=True)
         error = None if status == "ok" else str(body.get("client_error", "EIO")) if status is None else str(status)
         entries = body.get("entries")
         facts = {name: value for name, value in body.items() if name != "entries"}
@@ -203,7 +208,7 @@ def _redis(case: Case) -> Judged:
     answers = []
     for step in case.exchange:
         status = step.response.status
-        body = _Scanned.model_validate(step.response.body or {}).model_dump(exclude_unset=True)
+        body = _Scanned.model_validate(_given(step)).model_dump(exclude_unset=True)
         error = None
         if status != "ok":
             stated = body.get("error") or body.get("client_error")

@@ -26,7 +26,7 @@ class BrokenTextError(ValueError):
     """The text is not JSON, or goes beyond what can be held."""
 
 
-class TwiceError(ValueError):
+class TwiceError(Exception):
     """An object has a name twice."""
 
 
@@ -72,8 +72,6 @@ def _by_the_book(text: str) -> Any:
     """Take what few parsers do, such as `NaN` and half a surrogate pair: what comes of it, the field's type decides."""
     try:
         return json.loads(text, parse_float=Decimal, object_pairs_hook=_each_once)
-    except TwiceError:
-        raise
     except (ValueError, RecursionError, InvalidOperation) as error:
         raise BrokenTextError(str(error)) from error
 
