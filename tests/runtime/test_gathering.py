@@ -139,7 +139,7 @@ async def test_objects_of_an_api_are_read_by_one_request_within_its_limit():
             versions = await asyncio.gather(*(gathering.read(resource, (key,), ("id", "etag")) for key in keys[:2]))
         finally:
             await reader.close()
-    assert asked == [
+    assert sorted(asked, key=str) == [  # those that are read by themselves are read at once, in no order
         ("/cursor", "t0,t1,t2,zz"),
         ("/cursor", "t0,t1,t2,zz"),
         ("/cursor/a%2Cb", None),
@@ -163,7 +163,8 @@ async def test_an_answer_that_is_not_whole_says_nothing_of_any_of_them(answer):
         finally:
             await reader.close()
     assert [each.cells["n"].value for each in found] == [0, 1]
-    assert [each.path for each in api.requests if "ids" not in each.query] == ["/cursor/t0", "/cursor/t1"]
+    alone = sorted(each.path for each in api.requests if "ids" not in each.query)
+    assert alone == ["/cursor/t0", "/cursor/t1"], "they are read at once, in no order"
 
 
 def test_a_list_of_keys_needs_a_place_for_them_and_a_key_of_one_field():
