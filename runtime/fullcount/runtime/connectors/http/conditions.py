@@ -133,6 +133,8 @@ def _fits_one(test: Check, value: Any) -> bool:
 
 def same(value: Any, wanted: Any) -> bool:
     """Return whether two scalars are the same, whichever of them is written as text."""
+    if type(value) is type(wanted) is int:  # a status, by far the most of what is asked
+        return bool(value == wanted)
     return bool(_plain(value) == _plain(wanted))
 
 

@@ -152,6 +152,7 @@ def _items(operation: Operation, exchange: Exchange, said: Said) -> list[Any]:
     if operation.unwrap is not None:
         found = [_unwrapped(item, operation.unwrap) for item in found]
     if set(map(type, found)) == _MAPPINGS:
+        said.place = _place(operation, body, found)
         return found
     hidden = sum(item is None for item in found)
     if hidden > 0:
@@ -197,7 +198,7 @@ def _list(operation: Operation, body: Any) -> list[Any] | None:
             continue
         lists = [match for match in matches if isinstance(match, list)]
         if len(lists) > 0 and len(lists) == len(matches):
-            return [item for part in lists for item in part]
+            return lists[0] if len(lists) == 1 else [item for part in lists for item in part]
         nothing = nothing or (len(matches) > 0 and all(match is None for match in matches))
         deeper = any(other.startswith(f"{place}/") for other in operation.items)
         if len(matches) > 0 and not nothing and place != "" and not deeper:
@@ -206,6 +207,12 @@ def _list(operation: Operation, body: Any) -> list[Any] | None:
         return [] if operation.null == "empty" else None
     alone = operation.missing == "empty" and isinstance(body, dict) and set(body) <= set(operation.beside)
     return [] if alone else None
+
+
+def _place(operation: Operation, body: Any, found: list[Any]) -> str | None:
+    """Return the place of the list that was found; None if it is no list of the body itself."""
+    places = [operation.items] if isinstance(operation.items, str) else operation.items
+    return next((place for place in places if any(match is found for match in _matches(operation, body, place))), None)
 
 
 def _matches(operation: Operation, body: Any, place: str) -> list[Any]:

@@ -93,6 +93,8 @@ class HttpScan:
     _rights: dict[str, frozenset[str]] = field(default_factory=dict)
     _marks: set[bytes] = field(default_factory=set)
     _details: Details = field(init=False)
+    _loose: set[str] = field(default_factory=set)
+    """Fields that some object did not have: their columns are made, page by page."""
 
     def __post_init__(self) -> None:
         taken = [name for name, place in self.listing.fields.items() if (place.at or "").startswith(f"{DETAIL}/")]
@@ -176,11 +178,11 @@ class HttpScan:
         if self.listing.details and detail is not None:
             await self._details.add(detail, operation, request, said)
         self._compare(operation, exchange, said)
-        columns, states = columns_of(operation, exchange, said, self.listing.fields)
+        columns, states = columns_of(operation, exchange, said, self.listing.fields, self._loose)
         self._collected += len(said.items)
         return self._page(said, columns, states), said
 
-    def _page(self, said: Said, columns: Mapping[str, list[Any]], states: Mapping[str, Any]) -> Page:
+    def _page(self, said: Said, columns: Mapping[str, Sequence[Any]], states: Mapping[str, Any]) -> Page:
         self._following = said.following
         cursor = None if said.following is None else said.following.cursor
         end = said.end
