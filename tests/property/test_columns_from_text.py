@@ -162,7 +162,7 @@ def body(*members):
 
 
 @pytest.mark.requirement("R2", "R7")
-@examples(400)
+@examples(300)
 @given(bodies())
 @example(body(plain(), plain(id='"b"', owner="1")))
 @example(body(plain(owner="null"), plain(id='"b"', owner='"\\ud800"')))
