@@ -76,8 +76,7 @@ def read(pages, *, by_text):
     try:
         with ExitStack() as stack:
             stack.enter_context(patch("fullcount.runtime.collect.snapshots.os.fsync"))
-            stack.enter_context(patch.object(fields, "_FEW", 1 if by_text else 10**9))
-            stack.enter_context(patch.object(fields, "_LONG", 10**9))
+            stack.enter_context(patch.object(fields, "_LONG", 10**9 if by_text else 0))
             stack.enter_context(patch.object(from_text, "FEW_ROWS", 1))
             stack.enter_context(patch.object(intake, "CHUNK_ROWS", 3))
             stack.enter_context(patch.object(intake, "columns_from_text", watched))

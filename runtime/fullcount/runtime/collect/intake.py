@@ -136,7 +136,8 @@ class Intake:
         """Take a page. Raises `MalformedPageError`; what was taken before stays."""
         self._check_shape(page)
         self.tally.rows_read += page.rows
-        self._pages.append(page)
+        if page.rows > 0:
+            self._pages.append(page)
         if sum(one.rows for one in self._pages) >= CHUNK_ROWS:
             await self._hand_over_pages()
 

@@ -39,11 +39,14 @@ class PageColumns(Mapping[str, Sequence[Any]]):
     ) -> None:
         self.made, self.text, self.place, self.names = made, text, place, names
         self._objects: Sequence[Mapping[str, Any]] | None = None
+        self._read: dict[str, Sequence[Any]] = {}
 
     def __getitem__(self, field: str) -> Sequence[Any]:
         if field in self.made:
             return self.made[field]
-        return list(map(itemgetter(self.names[field]), self._decoded()))
+        if field not in self._read:
+            self._read[field] = list(map(itemgetter(self.names[field]), self._decoded()))
+        return self._read[field]
 
     def __iter__(self) -> Iterator[str]:
         yield from self.made

@@ -26,8 +26,6 @@ from fullcount.runtime.evidence.envelope import Incompleteness
 _NO_RULE = FieldRule()
 _MISSING: Any = object()
 _ODD_STEPS = frozenset({"*", "**", "[]"})
-_FEW = 20
-"""Items of a page below which it does not matter how its columns come about."""
 _LONG = 1_000
 """Characters an item, on the average, above which a text is not kept: the columns cost little beside decoding it."""
 
@@ -90,7 +88,7 @@ class _Reader:
         Of these nothing has to be looked at value by value, and nothing is told of them besides their values.
         """
         said, text, operation = self.said, self.exchange.reply.text, self.operation
-        if text is None or said.place is None or not len(said.items) >= _FEW or len(text) > _LONG * len(said.items):
+        if text is None or said.place is None or len(said.items) == 0 or len(text) > _LONG * len(said.items):
             return {}
         if not _is_plain(_names(said.place)) or len(said.lost_fields) > 0 or any(self.hidden):
             return {}
@@ -102,7 +100,9 @@ class _Reader:
             at = rule.at if place.at is None else place.at
             name = field if at is None else at
             told = rule.window is not None or field in said.states or field in loose
-            if place.may_stay and not place.as_json and not told and "/" not in name and _is_plain((name,)):
+            # what the connector itself puts into an item (`$detail`) is in no text
+            in_each = _is_plain((name,)) and "/" not in name and not name.startswith("$")
+            if place.may_stay and not place.as_json and in_each and not told:
                 left[field] = name
         if _all_have(said.items, left.values()):
             return left
