@@ -228,9 +228,9 @@ def compile_workflow(workflow: tree.Workflow, around: Surroundings, sink: Diagno
             canary = check_canary(act_decl.canary, proposals.get(name), promises, approval, names.catalog, sink)
         calls = check_act(checker, act_decl, proposals.get(act_decl.proposal.text))
         kept = None if calls is None else check_keeping(act_decl, calls, names.catalog, sink)
-        rehearsed = kept is None or check_rehearsal(act_decl, kept[0], names.catalog, sink)
+        rehearsed = kept is None or check_rehearsal(act_decl, kept, names.catalog, sink)
         if kept is not None and windows is not None and rehearsed:
-            acts.append(act_of(act_decl, kept[0], windows, canary, kept[1]))
+            acts.append(act_of(act_decl, kept, windows, canary))
     schedule = None if workflow.schedule is None else check_schedule(workflow.schedule, sink)
     notifies = check_notifies(names, sink)
 

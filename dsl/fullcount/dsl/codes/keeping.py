@@ -1,4 +1,4 @@
-"""FC571 to FC581: what goes with an object, what is kept of it, and the rehearsal of bringing it back.
+"""FC571 to FC582: what goes with an object, what is kept of it, and the rehearsal of bringing it back.
 
 A part of the hundred on how much may happen.
 """
@@ -44,6 +44,20 @@ _REHEARSED = """\
   }
 """
 _SHREDDED = _LOGS.replace("  act remove with archive.OPERATION(id: g.id)\n", _REHEARSED)
+
+_STEPS = """\
+  act disable with steps {
+    lock:   directory.update(id: a.id, locked: true)
+            undo directory.update(id: a.id, locked: false)
+            rehearse restore
+    delete: directory.delete(id: a.id)
+            backup kept for 30d
+            rehearse restore
+            after 30d
+    canary 5 then wait 15m
+  }
+"""
+_GRADUATED = tidy((_ACT, _STEPS))
 
 
 def _deleting(*clauses: str) -> str:
@@ -162,5 +176,17 @@ CODES: tuple[Code, ...] = (
         ),
         wrong=_SHREDDED.replace("OPERATION", "shred"),
         right=_SHREDDED.replace("OPERATION", "shred").replace("    rehearse restore\n", ""),
+    ),
+    Code(
+        id="FC582",
+        title="a canary with no room for every rehearsal",
+        explanation=(
+            "Each step that says `rehearse restore` is rehearsed with an object of its own, which the canary has to "
+            "do first. A canary of fewer objects than there are such steps would leave one of them without, and the "
+            "rest of a plan would never be done. Let the canary be larger, or rehearse fewer steps. Of a step that is "
+            "repeated (`every 1h, 11 times`) each time counts as one."
+        ),
+        wrong=_GRADUATED.replace("canary 5", "canary 1"),
+        right=_GRADUATED,
     ),
 )
