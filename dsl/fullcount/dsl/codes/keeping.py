@@ -1,4 +1,4 @@
-"""FC571 to FC582: what goes with an object, what is kept of it, and the rehearsal of bringing it back.
+"""FC571 to FC583: what goes with an object, what is kept of it, and the rehearsal of bringing it back.
 
 A part of the hundred on how much may happen.
 """
@@ -188,5 +188,18 @@ CODES: tuple[Code, ...] = (
         ),
         wrong=_GRADUATED.replace("canary 5", "canary 1"),
         right=_GRADUATED,
+    ),
+    Code(
+        id="FC583",
+        title="a rehearsal of what comes back as something else",
+        explanation=(
+            "A rehearsal restores an object and acts on it again, if the rule still holds for it. The source declares "
+            "that a restored object does not have a field back (`set_by_source`, `sets_anew`): it gives it a new "
+            "id, or the time at which it was restored. Where that field tells the object from every other one, or "
+            "the rule reads it, the object is another one after the restore, and no rehearsal could ever hold.\n\n"
+            "A backup of it is still worth something, and `fullcount undo` restores it: remove `rehearse restore`."
+        ),
+        wrong=_SHREDDED.replace("OPERATION", "drop"),
+        right=_SHREDDED.replace("OPERATION", "drop").replace("    rehearse restore\n", ""),
     ),
 )

@@ -223,11 +223,12 @@ class Rehearsal:
         """Compare what was restored with what was acted on; None: it is the same."""
         key = item.row.key
         restore = self._entry(ActKind.REHEARSE_UNDO, key)
-        if done.parameters is None or restore is None:
+        if done.parameters is None or restore is None or restore.parameters is None:
             return later(key, "the record of the act is not there")
         before = self.calls.of(item.row).expected(done.parameters)
         try:
-            found = await unlike_before(self.reader, self.calls.of(item.row).base, self.base, item.planned, before)
+            given = restore.parameters["arguments"]
+            found = await unlike_before(self.reader, calls.of(item.row), given, self.base, item.planned, before)
             if found.why is None and not found.unknown and backup_of(restore.parameters) is not None:
                 found = await unlike_backup(restore, item, calls, undoing, self.context.backups)
         except SourceError as error:
