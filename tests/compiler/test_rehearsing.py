@@ -7,7 +7,7 @@ from tests.support.compiling import codes, findings, only, underlined, with_rule
 
 from fullcount.compiler.document import workflow_from_document, workflow_to_document
 from fullcount.compiler.graph import build_graph, stage_of
-from fullcount.compiler.program import Backup
+from fullcount.compiler.program import AtMost, Backup
 
 PLAIN = with_rule("a.locked")
 UNDO = "undo directory.update(id: a.id, locked: false)"
@@ -93,6 +93,13 @@ def test_what_is_kept_of_a_step_is_part_of_the_program_and_of_its_graph():
     assert {"backup", "rehearse"} <= set(delete)
     (node,) = [node for node in build_graph(made) if node.startswith("act")]
     assert stage_of(build_graph(made), node).detail == "lock, delete after 30d (its restore is rehearsed)"
+
+
+def test_a_canary_of_steps_may_have_something_counted_after_it():
+    """As that of an act with one operation."""
+    made = workflow(graduated(LOCK, DELETE, f"{CANARY} then at most 3 of hr.headcount"))
+    assert made.acts[0].canary.then == AtMost(3, "hr", "headcount")
+    assert codes(graduated(LOCK, DELETE, f"{CANARY} then at most 3 of hr.employees")) == ["FC121"]
 
 
 def test_each_time_of_a_repeated_step_is_rehearsed_for_itself():
