@@ -28,7 +28,8 @@ from fullcount.runtime.plan.review import AppliedView, QuorumView, ReviewStatus
 from fullcount.runtime.plan.summary import NAMED
 from fullcount.runtime.plan.text import render_plan
 from fullcount.runtime.plan.text_outcome import NOT_DONE, render_applied, render_refusal
-from fullcount.runtime.store.views import NoticeRow, NoticeState, StoredPlan
+from fullcount.runtime.store.elsewhere import ActElsewhere
+from fullcount.runtime.store.views import LedgerEntry, NoticeRow, NoticeState, StoredPlan
 from fullcount.runtime.text import plain, wrapped
 
 ATTENTION = 12
@@ -157,6 +158,45 @@ def strike_report(old: StoredPlan, new: StoredPlan, asked: Sequence[tuple[Any, .
     if len(left) > 0:
         lines.append(f"  next      fullcount approve {document.plan_id}")
     lines.append("  note      the next run selects them again; to keep them, put them on an exemption list")
+    return Text("\n".join(lines))
+
+
+def elsewhere_report(acts: Sequence[ActElsewhere]) -> RenderableType:
+    """Return which objects of a plan can't be acted on before somebody knows what came of other plans' acts on them."""
+    named = ", ".join(fmt.key(act.object_key, 60) for act in acts[:NAMED])
+    more = "" if len(acts) <= NAMED else f", {fmt.count(len(acts) - NAMED)} more"
+    lines = [
+        f"UNSETTLED  {fmt.counted(len(acts), 'object')} of the plan with an earlier act of unknown outcome (FC738)",
+        wrapped("  objects   ", f"{named}{more}"),
+        *(f"  settle    fullcount apply {plan_id}" for plan_id in dict.fromkeys(act.plan_id for act in acts)),
+        "  note      an apply finds out by reading what it can, and leaves the others alone",
+    ]
+    return Text("\n".join(lines))
+
+
+def elsewhere_document(act: ActElsewhere) -> dict[str, Any]:
+    """Return an act of another plan as JSON."""
+    return {
+        "key": list(act.object_key),
+        "plan_id": act.plan_id,
+        "workflow": act.workflow,
+        "act": act.kind,
+        "meant_at": act.meant_at.isoformat(),
+    }
+
+
+def settle_report(plan: StoredPlan, settled: Sequence[LedgerEntry]) -> RenderableType:
+    """Return what was said of acts whose outcome nobody knew."""
+    named = ", ".join(fmt.key(entry.object_key, 60) for entry in settled[:NAMED])
+    more = "" if len(settled) <= NAMED else f", {fmt.count(len(settled) - NAMED)} more"
+    outcome = "done" if settled[0].outcome is Outcome.DONE else "failed: it took no effect"
+    lines = [
+        f"SETTLED  {fmt.counted(len(settled), 'act')}, {outcome}",
+        wrapped("  settled   ", f"{named}{more}"),
+        wrapped("  said      ", plain(settled[0].detail)),
+        f"  look      fullcount show {plan.document.plan_id} --all",
+        "  next      plan again: the new plan has what is still due",
+    ]
     return Text("\n".join(lines))
 
 
