@@ -262,8 +262,12 @@ class Engine:
         stop: StopSignal | None = None,
         progress: Callable[[ActProgress], None] | None = None,
         only: frozenset[tuple[Any, ...]] | None = None,
+        named: bool = False,
     ) -> ApplyEnd:
-        """Take back what a plan did, object by object, where nobody has changed it since. `only`: of these objects."""
+        """Take back what a plan did, object by object, where nobody has changed it since.
+
+        `only`: of these objects; `named`: a person named each of them.
+        """
         plan = self.store.load_plan(plan_id)
         workflow = workflow_from_document(plan.document.program)
         proposal = proposal_of(workflow, plan.document.proposal)
@@ -271,7 +275,7 @@ class Engine:
         self.remove_expired_backups()
         async with Readers(self.workspace) as readers:
             context = self._context(plan, workflow, proposal, person, readers, stop, progress, None)
-            report = await undo_plan(replace(context, only=only))
+            report = await undo_plan(replace(context, only=only, named=named))
         return ApplyEnd(report.exit, plan, report, told=await self.tell(report.run_id))
 
     def remove_expired_backups(self) -> int:

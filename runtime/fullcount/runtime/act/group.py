@@ -170,7 +170,7 @@ class GroupRunner:
             return entry
         effect = await took_effect(intent, item.row, item.planned, self.calls, self.actors, self.context.backups)
         if effect is True:
-            return found_done(entry.object_key)
+            return found_done(entry.object_key, deletes=self.calls.of(item.row).deletes)
         since = self.context.store.now() - intent.intent_at
         idempotency = self.calls.of(item.row).operation.idempotency
         return entry if effect is False and is_final(entry.outcome, idempotency, since) else None

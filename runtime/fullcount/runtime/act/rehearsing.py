@@ -18,6 +18,7 @@ from fullcount.runtime.act.actors import Actors, opened, sources_of_rows
 from fullcount.runtime.act.backing_up import BackingUp
 from fullcount.runtime.act.calls import CallsOf, backup_of
 from fullcount.runtime.act.context import ApplyContext
+from fullcount.runtime.act.earlier import GONE_UNDER_WAY
 from fullcount.runtime.act.ending import Ended
 from fullcount.runtime.act.group import Due, GroupRunner, Item, Judge, Left
 from fullcount.runtime.act.guard import Purpose, guard
@@ -95,10 +96,12 @@ class Rehearsal:
     def _first(self) -> tuple[Any, ...] | None:
         """Return the first object by key that the canary did, of those that refer to nothing that went after them."""
         plan_id, rows = self.context.plan.document.plan_id, self.context.plan.document.rows
-        done = {entry.object_key for entry in self.context.store.ledger(plan_id) if entry.outcome is Outcome.DONE}
+        ledger = self.context.store.ledger(plan_id)
+        done = {entry.object_key: entry.reason for entry in ledger if entry.outcome is Outcome.DONE}
         acted = [row for row in rows if row.key in done]
         needing = {key for row in acted for key in first_of(row)}  # what they refer to is gone by now
-        return next((row.key for row in acted if row.key not in needing), None)
+        ours = (row.key for row in acted if done[row.key] != GONE_UNDER_WAY)  # somebody may have meant it to be gone
+        return next((key for key in ours if key not in needing), None)
 
     def _rows(self) -> tuple[Any, ...]:
         return self.context.plan.document.rows

@@ -16,6 +16,7 @@ from rich.text import Text
 
 from fullcount.runtime import format as fmt
 from fullcount.runtime.act.context import ApplyReport
+from fullcount.runtime.act.earlier import GONE_UNDER_WAY
 from fullcount.runtime.approve.approvals import ApprovalStatus
 from fullcount.runtime.approve.identity import Person, name_of, uid_of
 from fullcount.runtime.connectors.base import Outcome
@@ -29,6 +30,7 @@ from fullcount.runtime.plan.summary import NAMED
 from fullcount.runtime.plan.text import render_plan
 from fullcount.runtime.plan.text_outcome import NOT_DONE, render_applied, render_refusal
 from fullcount.runtime.store.elsewhere import ActElsewhere
+from fullcount.runtime.store.settling import BY_HAND
 from fullcount.runtime.store.views import LedgerEntry, NoticeRow, NoticeState, StoredPlan
 from fullcount.runtime.text import plain, wrapped
 
@@ -36,6 +38,9 @@ ATTENTION = 12
 """How many objects that went another way than planned, or had changed, are listed one by one."""
 
 UNDONE_BEFORE = "everything that could be taken back was; nothing was done again"
+
+_DONE_AND_TOLD = frozenset({GONE_UNDER_WAY, BY_HAND})
+"""Reasons of objects that count as done without an answer that says so."""
 
 _STANDING_WORDS = {"changed": "changed since the plan", "recreated": "recreated under the same key"}
 
@@ -265,6 +270,7 @@ def applied_view(report: ApplyReport, plan: StoredPlan, head: Head, verb: str) -
         row
         for row in report.rows
         if row.outcome not in {Outcome.DONE, Outcome.NOT_STARTED}
+        or (row.outcome is Outcome.DONE and row.reason in _DONE_AND_TOLD)
         or (row.outcome is Outcome.NOT_STARTED and row.detail != "")
     ]
     act = plan.document.act
