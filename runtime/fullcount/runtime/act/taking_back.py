@@ -44,14 +44,12 @@ class TakingBack:
     base: Inventory
     reader: SourceReader
     entries: Mapping[tuple[Any, ...], LedgerEntry]
-    named: bool = False
-    """Whether a person named just these objects: then also what somebody else may have deleted is brought back."""
 
     async def judge(self, item: Item) -> Due | Left:
         """Whether the object is still as the act left it."""
         at = self.context.monotonic()
         key, entry = item.row.key, self.entries[item.row.key]
-        if entry.reason == GONE_UNDER_WAY and not self.named:
+        if entry.reason == GONE_UNDER_WAY and not self.context.named:
             how = f"fullcount undo {self.context.plan.document.plan_id} {object_argument(key)}"
             return later(key, f"{GONE} ({GONE_UNDER_WAY}); to bring it back all the same, name it: {how}")
         if undo_of(self.act, item.row) is None:

@@ -184,9 +184,7 @@ class _Undoing:
             run_id=self.run_id,
             fence=self.fence,
             calls=self._calls,
-            judge=TakingBack(
-                context, self.act, self._calls, self._acted, self._base, self.reader, self._entries, context.named
-            ).judge,
+            judge=TakingBack(context, self.act, self._calls, self._acted, self._base, self.reader, self._entries).judge,
             actors=self.actors,
             watch=self.watch,
             stop_rule=rule,
