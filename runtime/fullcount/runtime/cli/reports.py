@@ -282,6 +282,7 @@ def applied_view(report: ApplyReport, plan: StoredPlan, head: Head, verb: str) -
         counts=report.counts,
         changed=dict(changed),
         stopped_by=None if report.stopped_by is None else report.stopped_by.message,
+        stopped_code=None if report.stopped_by is None else report.stopped_by.code,
         next_steps=steps_of(report, "undo" if verb == "undone" else "apply"),
         resumes=None if report.resumes_at is None else f"from {fmt.weekday_moment(report.resumes_at)} on",
         undo_command=f"fullcount undo {report.plan_id}" if undoable and report.counts.get(Outcome.DONE, 0) else None,
