@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from fullcount.compiler.lower import facts
@@ -32,7 +33,7 @@ from fullcount.runtime.act.ending import (
 )
 from fullcount.runtime.act.floors import Floors
 from fullcount.runtime.act.group import Due, GroupRunner, Item, Left
-from fullcount.runtime.act.guard import CANARY_FULL, Purpose, guard
+from fullcount.runtime.act.guard import CANARY_FULL, Purpose, guard, other_system
 from fullcount.runtime.act.letting_go import LettingGo, lets_go
 from fullcount.runtime.act.moved import moved, shown_fields
 from fullcount.runtime.act.order import first_of, rehearsed_first, still_there, waves
@@ -53,6 +54,7 @@ from fullcount.runtime.act.session import (
     the_resource,
     uninterrupted,
 )
+from fullcount.runtime.act.settling import settle
 from fullcount.runtime.act.snapshot_rows import SnapshotRows
 from fullcount.runtime.act.stop import StopRule, stop_threshold
 from fullcount.runtime.act.watch import Watch, evidence_ages
@@ -168,10 +170,12 @@ class _Applying:
             self.watch.exempted,
         )
         self.watch.acting = await self.actors.identity()
-        finding = guard(self.watch.inputs(None, 0))
-        if finding is not None and finding.code == "FC758":
-            self.ended.by(finding)  # another system: not even reading there would tell anything
+        given = self.watch.inputs(None, 0)
+        elsewhere = other_system(given.target_planned, given.target_acting)
+        if elsewhere is not None:
+            self.ended.by(elsewhere)
             return
+        finding = guard(given)
         again = await self._resolve(items)
         if self.ended.stopped_by is not None:
             return
@@ -255,6 +259,7 @@ class _Applying:
             concurrency=self.act.concurrency,
             acts=sum(1 for e in ledger if e.intent_at is not None and e.object_key not in resuming),
             backing_up=self._backing_up(),
+            settle=partial(settle, context),
         )
         pacer = Pacer(self.act.rate, context.monotonic, context.sleep, lambda: context.stop.reason is not None)
         counts = counted(row_outcomes(rows, [e for e in self._last_acts() if e.object_key not in resuming], {}))

@@ -19,6 +19,7 @@ from fullcount.runtime.act.actors import Actors, opened, sources_of_rows
 from fullcount.runtime.act.backing_up import BackingUp
 from fullcount.runtime.act.calls import CallsOf, backup_of, step_of
 from fullcount.runtime.act.context import ApplyContext
+from fullcount.runtime.act.earlier import GONE_UNDER_WAY
 from fullcount.runtime.act.ending import Ended
 from fullcount.runtime.act.group import Due, GroupRunner, Item, Judge, Left
 from fullcount.runtime.act.guard import Purpose, guard
@@ -123,10 +124,12 @@ class Rehearsal:
     def _first(self, step: str | None) -> tuple[Any, ...] | None:
         """Return the first object by key that the canary did at a step, of those that refer to nothing gone later."""
         plan_id, rows = self.context.plan.document.plan_id, self.context.plan.document.rows
-        done = {entry.object_key for entry in self.context.store.ledger(plan_id) if entry.outcome is Outcome.DONE}
+        ledger = self.context.store.ledger(plan_id)
+        done = {entry.object_key: entry.reason for entry in ledger if entry.outcome is Outcome.DONE}
         acted = [row for row in rows if row.key in done]
         needing = {key for row in acted for key in first_of(row)}  # what they refer to is gone by now
-        return next((row.key for row in acted if row.key not in needing and step_of(row) == step), None)
+        ours = (row for row in acted if done[row.key] != GONE_UNDER_WAY)  # somebody may have meant it to be gone
+        return next((row.key for row in ours if row.key not in needing and step_of(row) == step), None)
 
     def _rows(self) -> tuple[Any, ...]:
         return self.context.plan.document.rows
