@@ -1,4 +1,4 @@
-"""Test beds of our own connectors, for the conformance kit: seven objects each, over real databases, repositories, servers and folders."""
+"""Test beds of our own connectors, for the conformance kit: seven objects each, over the real thing."""
 
 from __future__ import annotations
 

@@ -156,11 +156,14 @@ class Act:
         """Move the object, as the last thing before which nothing is done. Raises `GiveUpError`."""
         try:
             disk.rename(above, self.parts[-1], entry.fd, OBJECT)
-        except OSError as error:
+        except FileNotFoundError:
             entry.drop()
-            if isinstance(error, FileNotFoundError):
-                raise GiveUpError(Outcome.ALREADY_GONE) from None
-            raise self._judged("rename", error, began=True) from None
+            raise GiveUpError(Outcome.ALREADY_GONE) from None
+        except OSError as error:
+            given_up = self._judged("rename", error, began=True)
+            if given_up.result.outcome is not Outcome.UNKNOWN:  # else the entry says what it was about
+                entry.drop()
+            raise given_up from None
         disk.settle(entry.fd, above)
 
     def _finished(self, entry: Entry) -> ActResult:

@@ -18,7 +18,7 @@ from fullcount.runtime.connectors.files.objects import Mark
 from fullcount.runtime.connectors.files.patterns import parts_of
 from fullcount.runtime.connectors.files.quarantine import entered
 from fullcount.runtime.connectors.files.replies import Look, judge_walk
-from fullcount.runtime.connectors.files.root import Root, identity, named, opened, refused
+from fullcount.runtime.connectors.files.root import Root, identity, looking, named, opened, refused
 from fullcount.runtime.connectors.files.walk import found_at
 from fullcount.runtime.connectors.files.worker import Worker
 from fullcount.runtime.evidence.codes import Reason
@@ -41,7 +41,7 @@ class FilesActor:
         actor = cls(config)
 
         def work() -> None:
-            with opened(config) as root, entered(config, root, alone=True) as quarantine:
+            with looking(config) as root, entered(config, root, alone=True) as quarantine:
                 if quarantine is not None:  # else others act right now, and nothing of theirs is looked into
                     quarantine.settle_pending()
 
@@ -52,7 +52,7 @@ class FilesActor:
         """See `SourceActor.identity`."""
 
         def work() -> Mapping[str, str]:
-            with opened(self._config) as root:
+            with looking(self._config) as root:
                 return identity(root)
 
         return await self._worker.run(work)
@@ -70,7 +70,7 @@ class FilesActor:
         """See `TakesBackups.back_up`. The object itself is kept in the quarantine folder; this names it."""
 
         def work() -> Mapping[str, Any] | None:
-            with opened(self._config) as root:
+            with looking(self._config) as root:
                 return _whole(self._config, root, call)
 
         return await self._worker.run(work)

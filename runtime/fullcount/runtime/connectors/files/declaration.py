@@ -13,6 +13,8 @@ from fullcount.runtime.connectors.base import SourceActor, SourceReader
 from fullcount.runtime.connectors.files.config import Delete, FilesConfig, FilesResource, Kind
 from fullcount.runtime.connectors.files.objects import FIELDS
 
+_PATIENCE = 30.0
+"""Seconds for which an apply waits for what is kept no longer to be removed."""
 _PATH = {"path": Parameter(FieldType(TEXT), key="path")}
 _KNOWN_BY = {**_PATH, "version": Parameter(FieldType(TEXT))}
 
@@ -66,15 +68,19 @@ class FilesConnector:
         return await FilesActor.open(_settings(config))
 
     def let_go(self, source: str, config: BaseModel, over: Callable[[], frozenset[str]]) -> int:
-        """See `KeepsObjects.let_go`."""
+        """See `KeepsObjects.let_go`. A mount that does not answer is left for the next time."""
         settings = _settings(config)
         if settings.quarantine is None:
             return 0
-        from fullcount.runtime.connectors.files.quarantine import let_go
-        from fullcount.runtime.connectors.files.root import opened
+        from fullcount.runtime.connectors.files.letting_go import kept_for_a_time, let_go
+        from fullcount.runtime.connectors.files.worker import within
 
-        with opened(settings) as root:
-            return let_go(settings, root, over)
+        about = str(settings.quarantine)
+        kept = within(_PATIENCE, about, lambda: kept_for_a_time(settings))
+        if kept is None or len(kept) == 0:
+            return 0
+        gone = kept & over()
+        return (within(_PATIENCE, about, lambda: let_go(settings, gone)) or 0) if len(gone) > 0 else 0
 
 
 def _operations(settings: FilesResource) -> dict[str, Operation]:

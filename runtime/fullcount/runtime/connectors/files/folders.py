@@ -13,6 +13,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from os import scandir
 from typing import TypeVar
 
 from fullcount.runtime.connectors.files.patterns import Parts
@@ -70,7 +71,7 @@ class Listing:
         """List the folder. What goes wrong becomes a look."""
         self.looks.append(Look("scandir", self.path, entries=(), facts=self._facts()))
         try:
-            with os.scandir(self.fd) as names:
+            with scandir(self.fd) as names:
                 for found in names:
                     entry = self._looked_at(found.name)
                     if entry is not None:

@@ -11,6 +11,7 @@ where the record names the act, and its time is over. Names come from digests: n
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import json
@@ -108,7 +109,9 @@ class Entry:
         return folder_at(self.fd, parts, Troubles(root.look, root.device), OBJECT, OBJECT)
 
     def drop(self) -> None:
-        """Remove the entry, whose object is elsewhere. Raises `OSError`."""
+        """Remove the entry, whose object is elsewhere. Raises `OSError`, also if it is not: that must stay."""
+        if _is_there(self.fd, OBJECT):
+            raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), self.name)
         with suppress(FileNotFoundError):
             disk.unlink(self.fd, ABOUT)
         disk.remove_folder(self.above, self.name)
@@ -168,7 +171,7 @@ class Quarantine:
             yield None
             return
         try:
-            for name in _names(above):
+            for name in names_in(above):
                 with _opened(above, name) as entry:
                     if entry is not None and is_meant(entry.about.mark) and _is_there(entry.fd, OBJECT):
                         yield entry
@@ -177,6 +180,22 @@ class Quarantine:
         finally:
             os.close(above)
 
+    def entries_kept(self) -> Iterator[Entry]:
+        """Open one entry of this root after the other. Raises `OSError`."""
+        for place in names_in(self.kept):
+            above = open_folder(self.kept, place, LIST)
+            try:
+                for name in names_in(above):
+                    with _opened(above, name) as entry:
+                        if entry is not None and entry.about.root == self.root_path:
+                            yield entry
+                empty = len(names_in(above)) == 0
+            finally:
+                os.close(above)
+            if empty:
+                with suppress(OSError):  # somebody put something in it meanwhile
+                    disk.remove_folder(self.kept, place)
+
     # -- what was left behind ---------------------------------------------------------------------------------------
 
     def settle_pending(self) -> None:
@@ -184,7 +203,7 @@ class Quarantine:
 
         What was meant is kept; everything else is put back where it came from, if nothing is there by now.
         """
-        for name in _names(self.pending):
+        for name in names_in(self.pending):
             with _opened(self.pending, name) as entry:
                 if entry is None:
                     self._drop_unwritten(name)
@@ -225,7 +244,8 @@ class Quarantine:
                 os.close(fd)
 
 
-def _names(fd: int) -> list[str]:
+def names_in(fd: int) -> list[str]:
+    """Return what an open folder has, in order. Raises `OSError`."""
     with os.scandir(fd) as found:
         return sorted(each.name for each in found)
 
@@ -249,8 +269,8 @@ def _opened(above: int, name: str) -> Iterator[Entry | None]:
     try:
         try:
             file = os.open(ABOUT, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=fd)
-            with os.fdopen(file, "rb") as opened:
-                about: About | None = About.read(opened.read())
+            with os.fdopen(file, "rb") as stored:
+                about: About | None = About.read(stored.read())
         except (FileNotFoundError, ValueError):
             about = None
         yield None if about is None else Entry(fd, above, name, about)
@@ -268,22 +288,29 @@ def entered(config: FilesConfig, root: Root, *, alone: bool = False) -> Iterator
         fd = os.open(path, LIST)
     except OSError as error:
         raise _unusable(f"the quarantine folder `{path}` can't be opened: {named(error)}") from None
-    opened = [fd]
+    fds = [fd]
     try:
         _check(config, root, path, fd)
-        for name in (_PENDING, _KEPT):
-            with suppress(FileExistsError):
-                disk.make_folder(fd, name)
-                disk.settle(fd)
-            opened.append(open_folder(fd, name, LIST))
-        opened.append(os.open(_LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=fd))
-        if _locked(opened[-1], alone=alone):
-            yield Quarantine(fd, opened[1], opened[2], root, os.path.realpath(root.path))
+        try:
+            _made_ready(fd, fds)
+        except OSError as error:
+            raise _unusable(f"nothing can be put into the quarantine folder `{path}`: {named(error)}") from None
+        if _locked(fds[-1], alone=alone):
+            yield Quarantine(fd, fds[1], fds[2], root, os.path.realpath(root.path))
         else:
             yield None
     finally:
-        for each in opened:
+        for each in fds:
             os.close(each)
+
+
+def _made_ready(fd: int, fds: list[int]) -> None:
+    for name in (_PENDING, _KEPT):
+        with suppress(FileExistsError):
+            disk.make_folder(fd, name)
+            disk.settle(fd)
+        fds.append(open_folder(fd, name, LIST))
+    fds.append(os.open(_LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=fd))
 
 
 def _locked(fd: int, *, alone: bool) -> bool:
@@ -317,36 +344,6 @@ def _check(config: FilesConfig, root: Root, path: Path, fd: int) -> None:
 
 def _unusable(detail: str) -> SourceError:
     return SourceError(Incompleteness(code=Reason.SOURCE_UNAVAILABLE, detail=detail))
-
-
-def let_go(config: FilesConfig, root: Root, over: Callable[[], frozenset[str]]) -> int:
-    """Remove what acts left here whose time is over, and return how many objects. Raises `OSError`, `SourceError`.
-
-    `over`: the keys of those acts, by the record; it is asked only if something lies here for a time.
-    """
-    gone, keys = 0, None
-    with entered(config, root) as quarantine:
-        if quarantine is None:
-            return 0
-        for place in _names(quarantine.kept):
-            above = open_folder(quarantine.kept, place, LIST)
-            try:
-                for name in _names(above):
-                    with _opened(above, name) as entry:
-                        if entry is None or entry.about.kept is None or entry.about.root != quarantine.root_path:
-                            continue
-                        keys = over() if keys is None else keys
-                        if entry.about.key in keys:
-                            remove(entry)
-                            entry.drop()
-                            gone += 1
-                empty = len(_names(above)) == 0
-            finally:
-                os.close(above)
-            if empty:
-                with suppress(OSError):  # somebody put something in it meanwhile
-                    disk.remove_folder(quarantine.kept, place)
-    return gone
 
 
 def remove(entry: Entry) -> None:

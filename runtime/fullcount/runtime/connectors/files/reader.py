@@ -28,7 +28,7 @@ from fullcount.runtime.connectors.files.folders import Entry, Troubles
 from fullcount.runtime.connectors.files.objects import FIELDS, Found
 from fullcount.runtime.connectors.files.patterns import Parts, parts_of
 from fullcount.runtime.connectors.files.replies import Look, judge_walk
-from fullcount.runtime.connectors.files.root import Root, identity, named, opened, reasons_of
+from fullcount.runtime.connectors.files.root import Root, identity, looking, named, opened, reasons_of
 from fullcount.runtime.connectors.files.walk import EnoughError, StoppedError, Walking, found_at
 from fullcount.runtime.connectors.files.worker import Worker
 from fullcount.runtime.evidence.codes import Reason, WarningCode, Way
@@ -58,7 +58,7 @@ class FilesReader:
         """See `SourceReader.identity`."""
 
         def work() -> Mapping[str, str]:
-            with opened(self._config) as root:
+            with looking(self._config) as root:
                 return identity(root)
 
         return await self._worker.run(work)
@@ -71,13 +71,13 @@ class FilesReader:
         try:
             yield scan
         finally:
-            scan.end()
+            await scan.end()
 
     async def read(self, resource: Resource, key: tuple[Value, ...], fields: Sequence[str]) -> Reading:
         """See `SourceReader.read`."""
 
         def work() -> Reading:
-            with opened(self._config) as root:
+            with looking(self._config) as root:
                 return look_at(root, self._config, resource.name, key, fields)
 
         return await self._worker.run(work)
@@ -92,7 +92,7 @@ class FilesReader:
         """See `ReadsMany.read_many`."""
 
         def work() -> Mapping[tuple[Value, ...], Mapping[str, Cell]]:
-            with opened(self._config) as root:
+            with looking(self._config) as root:
                 looked = {key: look_at(root, self._config, resource.name, key, fields) for key in keys}
             return {key: each.cells for key, each in looked.items() if each.existence is Existence.FOUND}
 
@@ -117,7 +117,7 @@ class FilesReader:
         """See `ForeseesClosure.closures`: with a folder goes everything in it."""
 
         def work() -> list[ClosureFound]:
-            with opened(self._config) as root:
+            with looking(self._config) as root:
                 return [_goes_along(root, self._config, resource.name, key) for key in keys]
 
         return await self._worker.run(work)
@@ -292,10 +292,14 @@ class _FilesScan:
         data = {"limit": "max_entries", "value": self.config.max_entries}
         return Incompleteness(code=Reason.CLIENT_LIMIT_REACHED, detail=detail, data=data)
 
-    def end(self) -> None:
-        """Stop, in the thread that walks, as soon as that comes back."""
+    async def end(self) -> None:
+        """Stop, in the thread that walks; if that does not come back, nobody waits for it."""
         self._walking.stopped, self._ended = True, True
-        self.worker.close(self._close)
+        if self.worker.is_lost:
+            self.worker.close(self._close)
+        else:
+            await self.worker.run(self._close)
+            self.worker.close()
 
     def _close(self) -> None:
         objects: Any = self._objects

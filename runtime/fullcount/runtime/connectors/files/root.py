@@ -99,20 +99,32 @@ def open_folder(above: int, name: str, flags: int) -> int:
 def opened(config: FilesConfig) -> Iterator[Root]:
     """Open the root. Raises `SourceError` when it is not there, nothing is mounted there, or its marker is missing."""
     path = str(config.root)
-    try:
+    with _as_source_errors(path):
         fd = os.open(config.root, LIST)
-    except OSError as error:
-        raise refused(judge_walk([Look("open", path, error=named(error))])) from None
     try:
-        root = _looked_at(fd, config)
+        with _as_source_errors(path):
+            root = _looked_at(fd, config)
         judged = judge_walk([root.look])
         if len(judged.reasons) > 0:
             raise refused(judged)
         yield root
-    except OSError as error:
-        raise refused(judge_walk([Look("open", path, error=named(error))])) from None
     finally:
         os.close(fd)
+
+
+@contextmanager
+def looking(config: FilesConfig) -> Iterator[Root]:
+    """Open the root to look at it, see `opened`; then what the system says of it is a `SourceError`, too."""
+    with opened(config) as root, _as_source_errors(str(config.root)):
+        yield root
+
+
+@contextmanager
+def _as_source_errors(path: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise refused(judge_walk([Look("open", path, error=named(error))])) from None
 
 
 def _looked_at(fd: int, config: FilesConfig) -> Root:

@@ -68,6 +68,11 @@ class Worker:
                 self._thread = None
                 raise
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether somebody gave up waiting for one of the calls."""
+        return len(self._lost) > 0
+
     def close(self, last: Callable[[], None] | None = None) -> None:
         """Let the threads end once they have nothing more to do; `last` is done in the first of them."""
         threads = [*self._lost, *([] if self._thread is None else [self._thread])]
@@ -82,3 +87,35 @@ class Worker:
 def _settle(answer: asyncio.Future[Any], settle: Callable[[Any], None], value: Any) -> None:
     if not answer.done():
         settle(value)
+
+
+_UNANSWERED: dict[str, threading.Thread] = {}
+"""What was given up on and has not come back, by what it was about: it is not asked again meanwhile."""
+
+
+def within(seconds: float, about: str, work: Callable[[], T]) -> T | None:
+    """Make a call outside of any event loop; None if it takes longer, or one about the same has not come back yet.
+
+    Raises what the call raises.
+    """
+    before = _UNANSWERED.get(about)
+    if before is not None and before.is_alive():
+        return None
+    ended: list[tuple[T | None, BaseException | None]] = []
+
+    def call() -> None:
+        try:
+            ended.append((work(), None))
+        except BaseException as error:  # noqa: BLE001 - handed over to whoever waits
+            ended.append((None, error))
+
+    thread = threading.Thread(target=call, name="fullcount-files", daemon=True)
+    thread.start()
+    thread.join(seconds)
+    if len(ended) == 0:
+        _UNANSWERED[about] = thread
+        return None
+    found, error = ended[0]
+    if error is not None:
+        raise error
+    return found
