@@ -104,12 +104,14 @@ def _performed(act: Act) -> ActResult:
 
 
 def _meant(call: ActCall) -> Callable[[Mark], bool] | None:
-    """Return how the object that is to be brought back is known; None if nothing tells."""
+    """Return how the object that is to be brought back is known; None if nothing tells.
+
+    A backup comes with the digest of what was stored, so what it says is what this connector wrote.
+    """
     if call.operation == "restore":
-        mark = None if call.backup is None or call.backup.content is None else call.backup.content.get("mark")
-        if not isinstance(mark, dict):
+        if call.backup is None or call.backup.content is None:
             return None
-        wanted = Mark(**mark)
+        wanted = Mark.read(call.backup.content.get("mark"))
         return lambda found: found == wanted
     version = call.arguments.get("version")
     return (lambda found: found.is_of(version)) if isinstance(version, str) else None

@@ -72,14 +72,26 @@ class Mark:
         same = same and inode == self.incarnation.partition(":")[2]
         return same and (incarnation is None or incarnation == self.incarnation)
 
-    def document(self) -> dict[str, Any]:
-        """Return it as JSON."""
+    def document(self) -> dict[str, str]:
+        """Return it as JSON: as texts, since a count of nanoseconds is more than a number of JSON is sure to hold."""
         return {
             "incarnation": self.incarnation,
-            "modified_ns": self.modified_ns,
-            "size": self.size,
+            "modified_ns": str(self.modified_ns),
+            "size": str(self.size),
             "tree": self.tree,
         }
+
+    @classmethod
+    def read(cls, document: object) -> Mark:
+        """Return what `document` wrote. Raises ValueError."""
+        try:
+            match document:
+                case {"incarnation": str(of), "modified_ns": str(modified), "size": str(size), "tree": str(tree)}:
+                    return cls(of, int(modified), int(size), tree)
+        except ValueError:
+            pass
+        msg = "it is not a mark of a file"
+        raise ValueError(msg)
 
 
 @dataclass(frozen=True, slots=True)

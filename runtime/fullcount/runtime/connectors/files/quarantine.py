@@ -72,14 +72,14 @@ class About:
 
     def written(self) -> bytes:
         """Return it as it is stored."""
-        return json.dumps(asdict(self), sort_keys=True).encode()
+        return json.dumps({**asdict(self), "mark": self.mark.document()}, sort_keys=True).encode()
 
     @classmethod
     def read(cls, data: bytes) -> About:
         """Return what is stored. Raises ValueError."""
         try:
             given: dict[str, Any] = json.loads(data)
-            return cls(**{**given, "mark": Mark(**given["mark"]), "purpose": Purpose(given["purpose"])})
+            return cls(**{**given, "mark": Mark.read(given["mark"]), "purpose": Purpose(given["purpose"])})
         except (KeyError, TypeError) as error:
             raise ValueError(str(error)) from None
 
