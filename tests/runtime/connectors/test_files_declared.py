@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from pydantic import ValidationError
 
@@ -9,6 +12,7 @@ from fullcount.compiler.catalog import Closure, Visibility
 from fullcount.runtime.connectors.files.config import FilesConfig
 from fullcount.runtime.connectors.files.patterns import Patterns, parts_of
 from fullcount.runtime.connectors.registry import connector_named
+from fullcount.runtime.workspace import Workspace
 
 ALL = {"kind": "file", "patterns": ["**"], "depth": "all"}
 
@@ -73,6 +77,17 @@ def test_the_quarantine_may_lie_in_what_no_resource_lists():
     """On a mount of its own there may be no other place."""
     given = {"delete": "quarantine", "left_out": [".quarantine"]}
     assert settings(given, quarantine="/srv/up/.quarantine").quarantine is not None
+
+
+def test_the_page_of_the_connector_is_a_source(tmp_path):
+    """The part of `fullcount.toml` that the page shows is read as it is, and has the fields that the page explains."""
+    page = (Path(__file__).parents[3] / "docs" / "reference" / "files.md").read_text()
+    (part,) = re.findall(r"^```toml\n(.*?)^```$", page, re.M | re.S)
+    (tmp_path / "fullcount.toml").write_text(f'[workspace]\nname = "page"\n\n{part}')
+    resources = Workspace.load(tmp_path).catalog().resources("share")
+    assert set(resources) == {"uploads", "jobs"}
+    for resource in resources.values():
+        assert [name for name in (*resource.fields, *resource.operations) if f"`{name}" not in page] == ["restore"]
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,8 @@ class Act:
             planned = 0 if call.closure is None else call.closure.get(what, 0)
             if number > planned:
                 detail = f"more goes with it than was approved: {what}: {number}, and {planned} in the plan"
-                raise GiveUpError(Outcome.REFUSED, detail, ActReason.COLLATERAL_CHANGE)
+                outcome = Outcome.REFUSED if call.closure is None else Outcome.CHANGED
+                raise GiveUpError(outcome, detail, ActReason.COLLATERAL_CHANGE)
         return found
 
     def _now(self) -> Found | None:

@@ -46,8 +46,8 @@ FIELDS = {
     Kind.FOLDER: {**_COMMON, "entries": FieldType(INT), "newest": FieldType(TIMESTAMP)},
 }
 """`folder`: the path of the folder that it lies in, empty in the root. `changed`: when its name, owner, rights or
-content changed last, which nobody can set; `modified` anybody can, and a copy may bring it along. `size`, `entries` and
-`newest` of a folder are of everything in it."""
+content changed last, which nobody can set; `modified` anybody can, and a copy may bring it along. `size` and `entries`
+of a folder are of everything in it; `newest`: when it or anything in it was modified last."""
 
 OF_THE_TREE = frozenset({"size", "entries", "newest", "version"})
 """What of a folder is known only once everything in it was looked at."""

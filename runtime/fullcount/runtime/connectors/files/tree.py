@@ -21,7 +21,7 @@ _LONG_AGO = -(1 << 63)
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """Everything in a folder. `newest_ns`: the latest change of a file's content; `shared`: a file with other names."""
+    """Everything in a folder. `newest_ns`: when anything in it was modified last; `shared`: a file with other names."""
 
     digest: str
     size: int
@@ -47,9 +47,9 @@ class _Sum:
         self.folders += entry.is_folder
         self.files += entry.is_file
         self.others += not entry.is_folder and not entry.is_file
+        self.newest_ns = max(self.newest_ns, seen.st_mtime_ns)
         if entry.is_file:
             self.size += seen.st_size
-            self.newest_ns = max(self.newest_ns, seen.st_mtime_ns)
             if seen.st_nlink > 1 and self.shared is None:
                 self.shared = "/".join((*inside, entry.name))
         size = 0 if entry.is_folder else seen.st_size
