@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sqlite3
 import time
 from datetime import UTC, datetime, timedelta
@@ -165,3 +166,24 @@ def test_what_lies_in_quarantine_goes_when_its_backup_is_over_and_no_sooner(shop
     undone = shop.bench.run("undo", plan["plan_id"])
     assert undone.exit != 0
     assert set(shop.there()) == {"attached.png", "new.png"}
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("R28")
+def test_the_restore_of_one_file_can_be_rehearsed(shop):
+    """The first of the canary is brought back, is the very file that it was, and goes again before the rest does."""
+    rule = shop.bench.root / FILE
+    text = rule.read_text().replace("and u.changed < now - untouched\n", "")
+    text = re.sub(r",\s*changed: timestamp", "", text)
+    text = text[: text.index("  # tried with")] + "}\n"
+    rule.write_text(text.replace("concurrency 4", "canary 1 then wait 1s\n    rehearse restore"))
+    plan = shop.plan()
+    shop.bench.approve(plan)
+    applied = shop.bench.run("apply", plan["plan_id"])
+    assert applied.exit == 0, applied.said
+    with contextlib.closing(sqlite3.connect(shop.bench.state)) as db:
+        kinds = [kind for (kind,) in db.execute("SELECT kind FROM acts ORDER BY intent_at, kind")]
+    assert kinds.count("rehearse_undo") == kinds.count("rehearse_again") == 1
+    assert shop.kept() == 3
+    assert shop.bench.run("undo", plan["plan_id"]).exit == 0
+    assert len(shop.there()) == 5

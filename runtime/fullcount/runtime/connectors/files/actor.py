@@ -8,6 +8,7 @@ acting, before anything else is done.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
 from typing import Any, TypeVar
 
 from fullcount.runtime.connectors.base import ActCall, ActResult, Outcome, SourceError
@@ -45,7 +46,10 @@ class FilesActor:
                 if quarantine is not None:  # else others act right now, and nothing of theirs is looked into
                     quarantine.settle_pending()
 
-        await actor._worker.run(work)
+        async with AsyncExitStack() as unfinished:
+            unfinished.push_async_callback(actor.close)
+            await actor._worker.run(work)
+            unfinished.pop_all()
         return actor
 
     async def identity(self) -> Mapping[str, str]:

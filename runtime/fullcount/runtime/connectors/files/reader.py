@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -28,7 +28,7 @@ from fullcount.runtime.connectors.files.folders import Entry, Troubles
 from fullcount.runtime.connectors.files.objects import FIELDS, Found
 from fullcount.runtime.connectors.files.patterns import Parts, parts_of
 from fullcount.runtime.connectors.files.replies import Look, judge_walk
-from fullcount.runtime.connectors.files.root import Root, identity, looking, named, opened, reasons_of
+from fullcount.runtime.connectors.files.root import Root, identity, looking, named, reasons_of
 from fullcount.runtime.connectors.files.walk import EnoughError, StoppedError, Walking, found_at
 from fullcount.runtime.connectors.files.worker import Worker
 from fullcount.runtime.evidence.codes import Reason, WarningCode, Way
@@ -51,7 +51,10 @@ class FilesReader:
     async def open(cls, config: FilesConfig) -> FilesReader:
         """Look at the root. Raises `SourceError`."""
         reader = cls(config)
-        await reader.identity()
+        async with AsyncExitStack() as unfinished:
+            unfinished.push_async_callback(reader.close)
+            await reader.identity()
+            unfinished.pop_all()
         return reader
 
     async def identity(self) -> Mapping[str, str]:
@@ -67,7 +70,11 @@ class FilesReader:
     async def scan(self, question: Question) -> AsyncIterator[Scan]:
         """See `SourceReader.scan`. A directory has no snapshot, so a list counts only once two of them were equal."""
         worker = Worker()
-        scan = await worker.run(lambda: _FilesScan(self._config, question, worker))
+        try:
+            scan = await worker.run(lambda: _FilesScan(self._config, question, worker))
+        except BaseException:
+            worker.close()
+            raise
         try:
             yield scan
         finally:
@@ -213,7 +220,7 @@ class _FilesScan:
     info: ScanInfo = field(init=False)
     _walking: Walking = field(init=False)
     _objects: Iterator[Found] = field(init=False)
-    _root: Any = field(init=False)
+    _stack: ExitStack = field(init=False)
     _cursor: str | None = None
     _asked: str | None = None
     _page: Page | None = None
@@ -222,8 +229,11 @@ class _FilesScan:
     _ended: bool = False
 
     def __post_init__(self) -> None:
-        self._root = opened(self.config)
-        root = self._root.__enter__()
+        with ExitStack() as stack:
+            self._begin(stack.enter_context(looking(self.config)))
+            self._stack = stack.pop_all()
+
+    def _begin(self, root: Root) -> None:
         settings = self.config.resources[self.question.resource.name]
         troubles = troubles_of(root, self.config)
         fields = self.question.fields
@@ -304,7 +314,7 @@ class _FilesScan:
     def _close(self) -> None:
         objects: Any = self._objects
         objects.close()
-        self._root.__exit__(None, None, None)
+        self._stack.close()
 
 
 _RELATIVE = Notice(
