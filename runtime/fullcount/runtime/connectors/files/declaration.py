@@ -119,6 +119,7 @@ def _back(name: str, undoes: str, *, restores: bool = False) -> Operation:
         reversible=True,
         undoes=frozenset({undoes}),
         restores=restores,
+        sets_anew=frozenset({"changed", "version"}),  # the system notes each move
     )
 
 
