@@ -371,6 +371,10 @@ async def test_several_objects_are_looked_at_by_one_question(share):
     reader = await CONNECTOR.open_reader("share", share.config)
     found = await reader.read_many(share.resource, [("a/1.log",), ("none",), ("../x",)], ("path", "size"))
     assert {key: cells["size"].value for key, cells in found.items()} == {("a/1.log",): 7}
+    (share.root / "link").symlink_to("a")
+    values = ["a/1.log", "none", "link/1.log"]
+    matches = await reader.lookup_many(share.resource, "path", values, ("path",))
+    assert [(matches[each].complete, len(matches[each].rows)) for each in values] == [(True, 1), (True, 0), (False, 0)]
     await reader.close()
 
 

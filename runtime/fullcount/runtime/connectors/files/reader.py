@@ -107,11 +107,24 @@ class FilesReader:
 
     async def lookup(self, resource: Resource, field: str, value: Value, fields: Sequence[str]) -> Matches:
         """See `SourceReader.lookup`: by the path, which one look answers."""
-        reading = await self.read(resource, (value,), fields)
-        if reading.existence is Existence.UNKNOWN:
-            return Matches((), complete=False, reasons=reading.reasons)
-        rows: tuple[Mapping[str, Cell], ...] = (reading.cells,) if reading.existence is Existence.FOUND else ()
-        return Matches(rows, complete=True)
+        return _matches(await self.read(resource, (value,), fields))
+
+    def most_values(self, resource: Resource, field: str) -> int:
+        """See `LooksUpMany.most_values`."""
+        return MOST_KEYS
+
+    async def lookup_many(
+        self, resource: Resource, field: str, values: Sequence[Value], fields: Sequence[str]
+    ) -> Mapping[Value, Matches]:
+        """See `LooksUpMany.lookup_many`: a look for each path, all at one root."""
+
+        def work() -> Mapping[Value, Matches]:
+            with looking(self._config) as root:
+                return {
+                    value: _matches(look_at(root, self._config, resource.name, (value,), fields)) for value in values
+                }
+
+        return await self._worker.run(work)
 
     async def count(self, resource: Resource) -> int:
         """See `SourceReader.count`: a file system counts its inodes, and no folder its files."""
@@ -132,6 +145,13 @@ class FilesReader:
     async def close(self) -> None:
         """See `SourceReader.close`."""
         self._worker.close()
+
+
+def _matches(reading: Reading) -> Matches:
+    if reading.existence is Existence.UNKNOWN:
+        return Matches((), complete=False, reasons=reading.reasons)
+    rows: tuple[Mapping[str, Cell], ...] = (reading.cells,) if reading.existence is Existence.FOUND else ()
+    return Matches(rows, complete=True)
 
 
 def troubles_of(root: Root, config: FilesConfig) -> Troubles:
