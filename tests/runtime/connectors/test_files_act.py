@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import pickle
 import subprocess
 import sys
+import threading
 from dataclasses import replace
 from unittest.mock import patch
 
@@ -16,6 +18,7 @@ from tests.support.workspaces import environment
 
 from fullcount.runtime.connectors.base import Existence, Outcome, SourceError
 from fullcount.runtime.connectors.files import CONNECTOR, disk
+from fullcount.runtime.connectors.files.worker import within
 from fullcount.runtime.evidence.codes import ActReason
 
 
@@ -322,6 +325,50 @@ async def test_what_the_system_says_of_a_move_is_told_as_what_it_is(share, error
         assert (await share.perform(call)).outcome is outcome
     assert (share.root / "a/1.log").exists()
     assert (await share.perform(call)).outcome is Outcome.DONE
+
+
+@pytest.mark.requirement("R32")
+async def test_what_another_process_is_about_to_do_is_not_settled_under_its_hands(share):
+    """A source that is opened for acting meanwhile leaves the entry alone; once nobody acts, it is settled."""
+    call, others = await share.call("a/1.log"), []
+
+    def another():
+        loop = threading.Thread(target=lambda: others.append(asyncio.run(open_and_close(share))))
+        loop.start()
+        loop.join()
+
+    with at_the_move(another):
+        assert (await share.perform(call)).outcome is Outcome.DONE
+    assert (others, len(share.kept())) == ([True], 1)
+
+
+async def open_and_close(share):
+    """Open the source for acting, as another process would; return whether an act was under way."""
+    actor = await CONNECTOR.open_actor("share", share.config)
+    await actor.close()
+    return len(list((share.quarantine / "pending").iterdir())) == 1
+
+
+def test_a_mount_that_does_not_answer_is_not_asked_again_until_it_does():
+    """Nobody waits for longer than is said, and no second call is left behind."""
+    go_on, asked = threading.Event(), []
+
+    def hangs():
+        asked.append(1)
+        go_on.wait(20)
+
+    assert within(0.05, "/srv/q", hangs) is None
+    assert within(0.05, "/srv/q", hangs) is None
+    assert within(5, "/srv/another", lambda: 3) == 3
+    assert asked == [1]
+    go_on.set()
+    with pytest.raises(OSError, match="broken"):
+        within(5, "/srv/third", broken)
+
+
+def broken():
+    """Fail as a disk does."""
+    raise OSError(5, "broken")
 
 
 KILLED = """
