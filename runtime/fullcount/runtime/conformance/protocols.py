@@ -22,13 +22,13 @@ from fullcount.runtime.evidence.codes import Reason
 
 
 def is_known(api: str) -> bool:
-    """Whether an API is one of the protocols here."""
-    return api in _PROTOCOLS
+    """Whether an API is one of the protocols here, or of the family of one."""
+    return _decider(api) is not None
 
 
 def verdict_of(case: Case) -> Verdict | None:
     """Return the verdict on a case whose protocol has decision functions; None for an API over HTTP."""
-    decide = _PROTOCOLS.get(case.api)
+    decide = _decider(case.api)
     if decide is None:
         return None
     try:
@@ -97,8 +97,10 @@ def _ldap(case: Case) -> Judged:
         writing = [step for step in case.exchange if step.request.get("op") != "search"] or case.exchange
         last = writing[-1]
         return ldap.judge_write(_number(last.response.status), last.request.get("controls", ()))
-    replies = [_search(step) for step in case.exchange if step.request.get("op", "search") == "search"]
-    return ldap.judge_search(replies, case.fields, active_directory=case.api == "active_directory")
+    searching = [step for step in case.exchange if step.request.get("op", "search") == "search"]
+    refused = [step for step in case.exchange if step not in searching and step.response.status != 0]
+    replies = [_search(step) for step in [*refused, *searching]]
+    return ldap.judge_search(replies, case.fields, active_directory="active_directory" in case.api)
 
 
 def _search(step: Step) -> ldap.SearchReply:
@@ -115,6 +117,7 @@ def _search(step: Step) -> ldap.SearchReply:
         paged="page" in request,
         asked=request.get("attributes") or (),
         failed=body.failed,
+        search="|".join(str(request.get(name, "")) for name in ("base", "scope", "filter")),
     )
 
 
@@ -182,12 +185,16 @@ class _Folder(_Body):
     ctime_ns: StrictInt | None = None
 
 
+def _is_ok(status: int | str | None) -> bool:
+    return isinstance(status, str) and status.lower() == "ok"
+
+
 def _filesystem(case: Case) -> Judged:
     looks = []
     for step in case.exchange:
         status = step.response.status
         body = _Folder.model_validate(_given(step)).model_dump(exclude_unset=True)
-        error = None if status == "ok" else str(body.get("client_error", "EIO")) if status is None else str(status)
+        error = None if _is_ok(status) else str(body.get("client_error", "EIO")) if status is None else str(status)
         entries = body.get("entries")
         facts = {name: value for name, value in body.items() if name != "entries"}
         expected = step.request.get("expect") or {}
@@ -210,7 +217,7 @@ def _redis(case: Case) -> Judged:
         status = step.response.status
         body = _Scanned.model_validate(_given(step)).model_dump(exclude_unset=True)
         error = None
-        if status != "ok":
+        if not _is_ok(status):
             stated = body.get("error") or body.get("client_error")
             error = str(stated if status in {None, "error", "err"} and stated is not None else status or "no answer")
         node = step.request.get("node")
@@ -234,9 +241,17 @@ def _kafka(case: Case) -> Judged:
     answered: list[Any] = []
     for step, body in zip(case.exchange, bodies, strict=True):
         if body is not None:
-            brokers += body["brokers"] if isinstance(body.get("brokers"), list) else []
-            answered += [step.request["broker"]] if "broker" in step.request else []
+            for name in ("brokers", "nodes"):
+                brokers += map(_broker, body[name]) if isinstance(body.get(name), list) else ()
+            answered += [step.request[name] for name in ("broker", "node", "broker_id") if name in step.request]
     return kafka.judge_listing(bodies, brokers, answered)
+
+
+def _broker(named: Any) -> Any:
+    """Return the number of a broker, which some clients give with its address."""
+    if not isinstance(named, dict):
+        return named
+    return next((named[name] for name in ("id", "node_id", "nodeId", "broker_id") if name in named), named)
 
 
 def _with_status(step: Step) -> Mapping[str, Any]:
@@ -248,10 +263,14 @@ _PROTOCOLS: Mapping[str, Callable[[Case], Judged]] = {
     "ldap": _ldap,
     "openldap": _ldap,
     "active_directory": _ldap,
-    "postgresql": _postgresql,
     "postgres": _postgresql,
     "filesystem": _filesystem,
     "redis": _redis,
     "valkey": _redis,
     "kafka": _kafka,
 }
+"""By the beginning of an API's name: `redis_cluster` and `kafka_admin` are of these as well."""
+
+
+def _decider(api: str) -> Callable[[Case], Judged] | None:
+    return next((decide for family, decide in _PROTOCOLS.items() if api.startswith(family)), None)

@@ -17,6 +17,7 @@ from fullcount.runtime.connectors.http.exchange import Exchange, Reply, Request
 from fullcount.runtime.connectors.http.forms import Dialect, Operation
 from fullcount.runtime.connectors.http.page import read_page
 from fullcount.runtime.connectors.http.scan import keyed, operation_for
+from fullcount.runtime.evidence.codes import Reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,7 @@ class Recorded:
 
 async def recorded(steps: Sequence[Step], dialect: Dialect) -> Recorded:
     """Return what a recording holds, as a dialect reads it."""
-    operations = [(step, operation_for(dialect, request_of(step))) for step in steps]
+    operations = [(step, operation_for(dialect, request_of(step))) for step in await _polled(steps, dialect)]
     detailed = any(operation.detail is not None for _, operation in operations)
     pages: list[Step] = []
     aside: list[Step] = []
@@ -56,6 +57,45 @@ async def recorded(steps: Sequence[Step], dialect: Dialect) -> Recorded:
     starts = tuple(map(request_of, pages)) if operation_for(dialect, first).parts else (first,)
     key, names = await _names(pages, dialect)
     return Recorded(tuple(pages), tuple(aside), starts, tuple(probes), details, key, names)
+
+
+async def _polled(steps: Sequence[Step], dialect: Dialect) -> list[Step]:
+    """Leave out each reply that was not ready yet, where its client asked the very same again."""
+    kept: list[Step] = []
+    for step, following in zip(steps, [*steps[1:], None], strict=True):
+        again = following is not None and following.request == step.request
+        if not (again and await _is_not_ready(step, dialect)):
+            kept.append(step)
+    return kept
+
+
+async def _is_not_ready(step: Step, dialect: Dialect) -> bool:
+    request = request_of(step)
+    operation = operation_for(dialect, request)
+    try:
+        read_page(operation, Exchange(request, await reply_to(step, operation.xml_lists)))
+    except SourceError as error:
+        return error.reason.code is Reason.RESULT_NOT_READY
+    return False
+
+
+def shows_two_states(steps: Sequence[Step], dialect: Dialect) -> bool:
+    """Whether pages were asked for without what pins them to the first one's state, and come from another one.
+
+    The connector pins them itself; a client that did not has pages of no one state.
+    """
+    states: set[str] = set()
+    for number, step in enumerate(steps):
+        request = request_of(step)
+        for place, source in _held(operation_for(dialect, request)).items():
+            state = paths.first(step.response.body, source)
+            if state is not None and (number == 0 or paths.first(request.body, place) in (None, "", "0", 0)):
+                states.add(str(state))
+    return len(states) > 1
+
+
+def _held(operation: Operation) -> dict[str, str]:
+    return {place: source for cursor in operation.cursor for place, source in cursor.hold.items()}
 
 
 async def _names(pages: Sequence[Step], dialect: Dialect) -> tuple[str, frozenset[str]]:

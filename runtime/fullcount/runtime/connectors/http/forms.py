@@ -72,6 +72,8 @@ class When(Form):
     status: Predicate | None = None
     header: dict[str, Predicate] = {}
     body: dict[str, Predicate] = {}
+    no_member: str | None = None
+    """Names of members of the body, upper and lower case alike: none of them has a value other than false."""
     failed: Predicate | None = None
     """The name of the error with which the exchange ended instead of a reply."""
     resumed: bool | None = None
