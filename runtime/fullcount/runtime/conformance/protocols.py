@@ -5,7 +5,7 @@ An answer that is not of its protocol's form is `MALFORMED_RESPONSE`, and nothin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError
@@ -31,6 +31,8 @@ def verdict_of(case: Case) -> Verdict | None:
     decide = _decider(case.api)
     if decide is None:
         return None
+    if case.phase == "read":
+        case = case.model_copy(update={"exchange": _asked_last(case.exchange)})
     try:
         return _verdict(decide(case), case)
     except ValidationError as error:
@@ -38,6 +40,17 @@ def verdict_of(case: Case) -> Verdict | None:
         first = error.errors()[0]
         judged.because(Reason.MALFORMED_RESPONSE, detail=f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
         return _verdict(judged, case)
+
+
+def _asked_last(steps: Sequence[Step]) -> list[Step]:
+    """Leave out each answer that failed, where its client asked the very same again."""
+    followed = zip(steps, [*steps[1:], None], strict=True)
+    return [step for step, then in followed if then is None or then.request != step.request or _is_good(step)]
+
+
+def _is_good(step: Step) -> bool:
+    status = step.response.status
+    return status in (0, "00000") or _is_ok(status)
 
 
 def _verdict(judged: Judged, case: Case) -> Verdict:
@@ -100,7 +113,9 @@ def _ldap(case: Case) -> Judged:
     searching = [step for step in case.exchange if step.request.get("op", "search") == "search"]
     refused = [step for step in case.exchange if step not in searching and step.response.status != 0]
     replies = [_search(step) for step in [*refused, *searching]]
-    return ldap.judge_search(replies, case.fields, active_directory="active_directory" in case.api)
+    return ldap.judge_search(
+        replies, case.fields, active_directory="active_directory" in case.api.lower().replace("-", "_")
+    )
 
 
 def _search(step: Step) -> ldap.SearchReply:
@@ -273,4 +288,5 @@ _PROTOCOLS: Mapping[str, Callable[[Case], Judged]] = {
 
 
 def _decider(api: str) -> Callable[[Case], Judged] | None:
-    return next((decide for family, decide in _PROTOCOLS.items() if api.startswith(family)), None)
+    called = api.lower().replace("-", "_")
+    return next((decide for family, decide in _PROTOCOLS.items() if called.startswith(family)), None)

@@ -42,7 +42,10 @@ async def recorded(steps: Sequence[Step], dialect: Dialect) -> Recorded:
     aside: list[Step] = []
     probes: list[str] = []
     details = False
-    for step, operation in operations:
+    for number, (step, operation) in enumerate(operations):
+        more = number + 1 < len(operations)
+        if operation.opens and more and await _refusal(step, dialect) is None:
+            continue  # it began what a later request fetches
         if operation.kind == "probe":
             aside.append(step)
             probes.append(request_of(step).target)
@@ -60,23 +63,28 @@ async def recorded(steps: Sequence[Step], dialect: Dialect) -> Recorded:
 
 
 async def _polled(steps: Sequence[Step], dialect: Dialect) -> list[Step]:
-    """Leave out each reply that was not ready yet, where its client asked the very same again."""
+    """Leave out each reply that came to nothing yet, where its client asked the very same again."""
     kept: list[Step] = []
     for step, following in zip(steps, [*steps[1:], None], strict=True):
         again = following is not None and following.request == step.request
-        if not (again and await _is_not_ready(step, dialect)):
+        if not (again and await _came_to_nothing(step, dialect)):
             kept.append(step)
     return kept
 
 
-async def _is_not_ready(step: Step, dialect: Dialect) -> bool:
+async def _came_to_nothing(step: Step, dialect: Dialect) -> bool:
+    error = await _refusal(step, dialect)
+    return error is not None and (error.retryable or error.reason.code is Reason.RESULT_NOT_READY)
+
+
+async def _refusal(step: Step, dialect: Dialect) -> SourceError | None:
     request = request_of(step)
     operation = operation_for(dialect, request)
     try:
         read_page(operation, Exchange(request, await reply_to(step, operation.xml_lists)))
     except SourceError as error:
-        return error.reason.code is Reason.RESULT_NOT_READY
-    return False
+        return error
+    return None
 
 
 def shows_two_states(steps: Sequence[Step], dialect: Dialect) -> bool:
