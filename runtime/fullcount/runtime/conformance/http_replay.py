@@ -25,7 +25,7 @@ from fullcount.runtime.collect.budget import Budget
 from fullcount.runtime.collect.loop import collect
 from fullcount.runtime.collect.snapshots import SnapshotStore
 from fullcount.runtime.conformance.case import Case, Step
-from fullcount.runtime.conformance.recorded import recorded, reply_to, shows_two_states
+from fullcount.runtime.conformance.recorded import leaves_a_page_out, recorded, reply_to, shows_two_states
 from fullcount.runtime.conformance.recording import Recording, host_of_api, request_of
 from fullcount.runtime.conformance.verdict import KNOWN, Verdict, worst
 from fullcount.runtime.connectors.base import Matches, Outcome, Question, Reading, Scan
@@ -49,6 +49,9 @@ async def read_case(case: Case, dialect: Dialect) -> Verdict:
     if verdict.complete and shows_two_states(case.exchange, dialect):
         found = frozenset({Reason.SNAPSHOT_CHANGED})
         return replace(verdict, reasons=found, continuation=Way.RESTART, details=("the pages belong to two states",))
+    if verdict.complete and await leaves_a_page_out(case.exchange, dialect):
+        found, detail = frozenset({Reason.MORE_PAGES_AVAILABLE}), "a cursor that was given was not followed"
+        return replace(verdict, reasons=found, continuation=Way.NEXT_CURSOR, details=(detail,))
     return verdict
 
 

@@ -88,7 +88,7 @@ def _body(step: Step) -> Mapping[str, Any]:
 
 
 class _Entry(BaseModel):
-    dn: StrictStr = ""
+    dn: StrictStr = Field(min_length=1)
     attributes: dict[str, Any] = {}
 
 
@@ -188,6 +188,7 @@ def _lower(text: Any) -> str | None:
 class _Name(BaseModel):
     model_config = ConfigDict(extra="allow")
 
+    name: StrictStr = Field(min_length=1)
     ino: StrictInt | None = None
     nlink: StrictInt | None = None
 
@@ -222,7 +223,7 @@ def _filesystem(case: Case) -> Judged:
 
 
 class _Scanned(_Body):
-    keys: list[Any] | None = None
+    keys: list[StrictStr | StrictInt] | None = None
     masters: list[StrictStr] = []
 
 

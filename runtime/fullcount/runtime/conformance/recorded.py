@@ -14,6 +14,7 @@ from fullcount.runtime.connectors.base import SourceError
 from fullcount.runtime.connectors.http import paths
 from fullcount.runtime.connectors.http.client import HttpClient
 from fullcount.runtime.connectors.http.exchange import Exchange, Reply, Request
+from fullcount.runtime.connectors.http.following import cursor_of
 from fullcount.runtime.connectors.http.forms import Dialect, Operation
 from fullcount.runtime.connectors.http.page import read_page
 from fullcount.runtime.connectors.http.scan import keyed, operation_for
@@ -100,6 +101,25 @@ def shows_two_states(steps: Sequence[Step], dialect: Dialect) -> bool:
             if state is not None and (number == 0 or paths.first(request.body, place) in (None, "", "0", 0)):
                 states.add(str(state))
     return len(states) > 1
+
+
+async def leaves_a_page_out(steps: Sequence[Step], dialect: Dialect) -> bool:
+    """Whether a page was asked for by another cursor than the page before it gave: that one was not followed."""
+    given: str | None = None
+    for step in steps:
+        request = request_of(step)
+        operation = operation_for(dialect, request)
+        asked = cursor_of(operation, request)
+        if given is not None and asked is not None and asked != given:
+            return True
+        try:
+            said = read_page(operation, Exchange(request, await reply_to(step, operation.xml_lists)))
+        except SourceError:
+            given = None
+            continue
+        following = said.following
+        given = None if following is None else cursor_of(operation, following.request)
+    return False
 
 
 def _held(operation: Operation) -> dict[str, str]:

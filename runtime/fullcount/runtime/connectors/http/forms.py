@@ -73,7 +73,7 @@ class When(Form):
     header: dict[str, Predicate] = {}
     body: dict[str, Predicate] = {}
     no_member: str | None = None
-    """Names of members, upper and lower case alike: the body is a mapping in which none of them has a value but false."""
+    """Names of members, upper and lower case alike: the body is a mapping, and none of them has a value but false."""
     failed: Predicate | None = None
     """The name of the error with which the exchange ended instead of a reply."""
     resumed: bool | None = None
