@@ -10,13 +10,14 @@ import json
 from collections import deque
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from operator import itemgetter
 from typing import Any
 
 from fullcount.compiler.values import FieldState
 from fullcount.runtime.connectors.http import paths
 from fullcount.runtime.connectors.http.conditions import fits
-from fullcount.runtime.connectors.http.exchange import Exchange
+from fullcount.runtime.connectors.http.exchange import Exchange, Request
 from fullcount.runtime.connectors.http.forms import FieldRule, Operation
 from fullcount.runtime.connectors.http.said import Found, Said, way_on
 from fullcount.runtime.connectors.in_text import PageColumns
@@ -210,14 +211,16 @@ class _Reader:
             return None
         if projection.prefix is not None and projection.when is not None and fits(projection.when, self.exchange):
             return name.replace(".", "/").startswith(projection.prefix + "/")
-        text = None if projection.query is None else request.asked(projection.query)
-        if text is None and projection.body is not None:
-            value = paths.first(request.body, projection.body)
-            text = ",".join(map(str, value)) if isinstance(value, list) else value
-        if not isinstance(text, str):
+        top = name.split(".")[0]
+        if any(top in _named_by(request, place, place) for place in projection.without):
+            return False
+        places = zip_longest(_each(projection.query), _each(projection.body))
+        named = next(
+            (found for query, body in places if len(found := _named_by(request, query, body)) > 0), frozenset()
+        )
+        if len(named) == 0 or named == {"true"}:
             return None
-        named = {part.strip() for part in text.replace("(", ",").replace(")", ",").replace("/", ",").split(",")}
-        return "*" in named or bool(named & {"*all", "*navigable"}) or name.split(".")[0] in named
+        return "*" in named or bool(named & {"*all", "*navigable"}) or top in named
 
     def _cut(self, name: str) -> None:
         reason = Incompleteness(
@@ -260,6 +263,23 @@ def _all_have(items: Sequence[Any], names: Collection[str]) -> bool:
     except KeyError:
         return False
     return True
+def _each(places: str | list[str] | None) -> list[str]:
+    return [] if places is None else [places] if isinstance(places, str) else places
+
+
+def _named_by(request: Request, query: str | None, body: str | None) -> frozenset[str]:
+    """Return the names in a query parameter or at a place of the request's body."""
+    text: Any = None if query is None else request.asked(query)
+    if text is None and body is not None:
+        text = paths.first(request.body, body)
+    if isinstance(text, list):
+        text = ",".join(map(str, text))
+    elif isinstance(text, bool):
+        text = str(text).lower()
+    if not isinstance(text, str):
+        return frozenset()
+    parts = text.replace("(", ",").replace(")", ",").replace("/", ",").split(",")
+    return frozenset(part.strip() for part in parts)
 
 
 def _at_each(items: Sequence[Any], steps: Sequence[str]) -> list[Any] | None:

@@ -206,7 +206,14 @@ def _list(operation: Operation, body: Any) -> list[Any] | None:
     if nothing:
         return [] if operation.null == "empty" else None
     alone = operation.missing == "empty" and isinstance(body, dict) and set(body) <= set(operation.beside)
-    return [] if alone else None
+    return [] if alone and not _is_odd(operation, body) else None
+
+
+def _is_odd(operation: Operation, body: dict[str, Any]) -> bool:
+    """Whether something stands where the list would be, and is none: a text, a number, or members without its steps."""
+    steps = [operation.items] if isinstance(operation.items, str) else operation.items
+    holders = [body.get(place.split("/")[0]) for place in steps]
+    return any(value is not None and not isinstance(value, dict) and value != [] for value in holders)
 
 
 def _place(operation: Operation, body: Any, found: list[Any]) -> str | None:
@@ -330,7 +337,13 @@ def _compare_count(operation: Operation, exchange: Exchange, count: int, said: S
     """Compare the items of the page with how many it says that it has."""
     rule, body = operation.page_count, exchange.reply.body
     stated = None if rule is None else number_of(paths.first(body, rule.at))
-    if rule is None or stated is None:
+    if rule is None:
+        return
+    if stated is None:
+        said_so = paths.first(body, rule.at)
+        if said_so is not None:
+            detail = f"a count of the page that is no number: `{str(said_so)[:40]}`"
+            said.found.append(_found(Reason.MALFORMED_RESPONSE, detail))
         return
     given = count + sum(
         len(value) for place in rule.also for value in paths.find(body, place) if isinstance(value, list)

@@ -20,7 +20,7 @@ from fullcount.runtime.connectors.http.conditions import fits
 from fullcount.runtime.connectors.http.details import DETAIL, NO_LIMITS, Details, Limits
 from fullcount.runtime.connectors.http.exchange import Exchange, Reply, Request
 from fullcount.runtime.connectors.http.fields import Place, columns_of
-from fullcount.runtime.connectors.http.following import carries_cursor, cursor_of
+from fullcount.runtime.connectors.http.following import begins_later, carries_cursor, cursor_of
 from fullcount.runtime.connectors.http.forms import Detail, Dialect, Operation
 from fullcount.runtime.connectors.http.order import Order
 from fullcount.runtime.connectors.http.page import read_page
@@ -241,6 +241,7 @@ class HttpScan:
             said.following = None
         if said.end is not None:
             self._compare_wanted(operation, exchange, said)
+            self._compare_start(said)
         if operation.shared is not None:
             self._compare_names(operation, said)
 
@@ -271,6 +272,14 @@ class HttpScan:
             if isinstance(wanted, list) and got < len(set(map(str, wanted))) and said.following is None:
                 detail = f"{len(wanted):,} objects were asked for by name (`{place}`), and {got:,} came back"
                 said.found.append(Found(Incompleteness(code=Reason.COUNT_MISMATCH, detail=detail), None))
+
+    def _compare_start(self, said: Said) -> None:
+        """The end of a list that was not read from its beginning proves nothing of what stands before it."""
+        first = self.listing.starts[0]
+        alone = len(self.listing.starts) == 1 and len(said.found) == 0
+        if alone and begins_later(operation_for(self.dialect, first), first):
+            detail = f"{first.summary}: the read begins at a later page, and what stands before it was not read"
+            said.found.append(Found(Incompleteness(code=Reason.SCOPE_NOT_COVERED, detail=detail), None))
 
     def _compare_names(self, operation: Operation, said: Said) -> None:
         shared = operation.shared
