@@ -64,8 +64,7 @@ def points_of(target: str) -> tuple[str, ...]:
 
 
 def _undo_points() -> tuple[str, ...]:
-    no_undo = {"before_finish", "none", *(point for point in EDGE_POINTS if "began" in point or "finish" in point)}
-    return (*(point for point in (*POINTS, *EDGE_POINTS) if point not in no_undo), ANYWHEN)
+    return (*(point for point in (*POINTS, *EDGE_POINTS) if point != "none"), ANYWHEN)
 
 
 def _kill(point: str, chance: random.Random) -> Kill:

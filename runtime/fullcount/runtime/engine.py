@@ -5,9 +5,11 @@
 
 The compiler has turned a workflow into a graph of these stages; each edge says which evidence its head requires.
 `walk` starts a stage only when every incoming edge is satisfied; `planning` holds the work of the stages that make a
-plan, `act.apply` that of the last one. A plan is made without any way to act. An undo is a plan as well: it is made by
-`undo_plans` from what another plan did, is approved like any other, and walks the same graph from there on. An apply takes everything from the
+plan, `act.apply` that of the last one. A plan is made without any way to act. An apply takes everything from the
 stored plan, the rule and the evidence included, and nothing from the workflow's file.
+
+An undo is a plan as well: `undo_plans` makes it from what another plan did, people approve it, and it walks the same
+graph from there on, to `act.undo`.
 """
 
 from __future__ import annotations

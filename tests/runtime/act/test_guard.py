@@ -59,7 +59,7 @@ ALLOWED = GuardInputs(
 )
 
 REFUSED = {
-    "an undo that is too old": (replace(ALLOWED, purpose=Purpose.UNDO, undoes="01", valid_until=NOW), "FC796"),
+    "an undo that is too old": (replace(ALLOWED, purpose=Purpose.UNDO, undoes="01", valid_until=NOW), "FC801"),
     "nobody approved": (replace(ALLOWED, approval=None), "FC707"),
     "the approval was taken back": (replace(ALLOWED, approval=None, taken_back="ana: stop"), "FC709"),
     "the plan still waits": (replace(ALLOWED, plan_state="waiting"), "FC707"),
@@ -237,9 +237,9 @@ UNHINDERED = {
         ({"plan_state": "superseded"}, "FC710"),
         ({"plan_state": "applied"}, "FC712"),
         ({"plan_state": "waiting"}, "FC707"),
-        ({"undoes": None}, "FC796"),
-        ({"valid_until": None}, "FC796"),
-        ({"valid_until": NOW}, "FC796"),
+        ({"undoes": None}, "FC801"),
+        ({"valid_until": None}, "FC801"),
+        ({"valid_until": NOW}, "FC801"),
         ({"approval": None}, "FC707"),
         ({"approval": replace(ALLOWED.approval, digest="sha256:other")}, "FC704"),
         ({"approval": replace(ALLOWED.approval, expires_at=NOW)}, "FC708"),

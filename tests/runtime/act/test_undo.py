@@ -73,10 +73,10 @@ async def test_an_approval_that_was_taken_back_or_ran_out_carries_no_undo(tmp_pa
     await refused(stage, undo, "FC709")
     stage.approve(undo, BO)
     stage.world.clock.advance(4 * 86_400)
-    await refused(stage, undo, "FC796")
+    await refused(stage, undo, "FC801")
     with pytest.raises(ApprovalRefused) as error:
         stage.approve(undo)
-    assert error.value.code == "FC796"
+    assert error.value.code == "FC801"
     assert verify(stage.store).problems == ()
 
 
@@ -142,7 +142,7 @@ async def test_an_undo_is_not_undone(tmp_path):
     document = undo.document.model_copy(update={"undo": twice, "run_id": run_id, "plan_id": "01" + "Z" * 24})
     with pytest.raises(UndoRefused) as error:
         stage.store.save_plan(sealed(document))
-    assert error.value.code == "FC795"
+    assert error.value.code == "FC800"
 
 
 @pytest.mark.requirement("R25")

@@ -1,4 +1,4 @@
-"""FC784 to FC798: backups, rehearsals of restoring, undos, what goes with an object.
+"""FC784 to FC798: backups, rehearsals of restoring, what goes with an object, and what `undo` is about.
 
 A part of the run time's hundred.
 """
@@ -79,26 +79,6 @@ CODES: tuple[Code, ...] = (
         right=session(PLAN, APPROVE, APPLY, "sleep 30m", f"{APPLY} --json"),
         files=(*_DELETABLE, *_REHEARSED),
         wrong_files=(*_DELETABLE, *_REHEARSED_TOO_LATE),
-    ),
-    Code(
-        "FC795",
-        "an undo is not undone",
-        "What was named is an undo itself: a plan that took back what another one did. Taking it back would be to act "
-        "again, without a rule that selects the objects now and without the checks of an act.\n\n"
-        "To act again on what was taken back, plan again: objects that the rule still selects are in the new plan.",
-        form=Form.COMMAND,
-        wrong=session(APPROVE, APPLY, "fullcount undo PLAN", APPROVE, APPLY, "fullcount undo PLAN"),
-        right=session(APPROVE, APPLY, "fullcount undo PLAN", APPROVE, APPLY),
-    ),
-    Code(
-        "FC796",
-        "the undo is too old",
-        "An undo says how the objects stood when it was made, and people approve that. It can be approved and begun for "
-        "as long as an approval of its workflow lives (`expires after …`), counted from then.\n\n"
-        "Look again with `fullcount undo`, and have the new plan approved.",
-        form=Form.COMMAND,
-        wrong=session(APPROVE, APPLY, "fullcount undo PLAN", "sleep 100000m", APPROVE),
-        right=session(APPROVE, APPLY, "fullcount undo PLAN", APPROVE, APPLY),
     ),
     Code(
         "FC797",

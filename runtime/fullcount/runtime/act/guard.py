@@ -82,9 +82,9 @@ class GuardInputs:
     this object is exempted by now, if it is, and `protection` why it is protected. `fence` is the token this run holds,
     `fence_current` the one that the store would accept. `windows`: when acting is allowed, any time without one.
     `automatic_allowed`: how many objects a plan may have now that its workflow's own rule approved. `closure`: how many
-    others go along, as the plan counted them. `undoes`: the plan that is taken back, and `valid_until` how long that may
-    be begun (None: nobody said). `paused` says why the workflow is paused, if it is, and `taken_back` who
+    others go along, as the plan counted them. `paused` says why the workflow is paused, if it is, and `taken_back` who
     took the last approval back, when and why, where there is none in its place. `workflow`: its name, to be typed.
+    `undoes`: the plan that is taken back, and `valid_until` until when that may be done (None: nobody said).
     """
 
     purpose: Purpose
@@ -193,7 +193,7 @@ def _of_its_time(given: GuardInputs) -> Finding | None:
         what = f"this undo could be begun until {given.valid_until.isoformat()}"
     else:
         return None
-    return Finding(code="FC796", message=what, ways_on=(f"{given.anew}, and have that approved",))
+    return Finding(code="FC801", message=what, ways_on=(f"{given.anew}, and have that approved",))
 
 
 def _usable(given: GuardInputs) -> Finding | None:

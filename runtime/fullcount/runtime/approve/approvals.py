@@ -196,7 +196,7 @@ def _until(store: Store, plan: StoredPlan) -> datetime | None:
         return None
     if store.now() >= undo.valid_until:
         raise ApprovalRefused(
-            "FC796",
+            "FC801",
             f"the undo `{plan.document.plan_id}` could be approved until {undo.valid_until:%Y-%m-%d %H:%M} UTC",
             help=f"the objects may have changed since: look again with `fullcount undo {undo.plan_id}`",
         )

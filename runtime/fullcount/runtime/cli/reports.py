@@ -212,6 +212,7 @@ def steps_of(report: ApplyReport, plan: StoredPlan) -> tuple[str, ...]:
         report.plan_id,
         lost=lost,
         undoes=None if plan.document.undo is None else plan.document.undo.plan_id,
+        untold=0 if plan.document.undo is None else plan.document.sums.undecided,
         stopped_by=report.stopped_by,
         not_started=report.counts[Outcome.NOT_STARTED],
         unknown=report.counts[Outcome.UNKNOWN],

@@ -15,7 +15,7 @@ from fullcount.runtime.evidence.refusal import Finding
 PLAN_ANEW: Final = frozenset(
     {
         "FC708", "FC710", "FC711", "FC712", "FC756", "FC757", "FC758", "FC759", "FC761", "FC764",
-        "FC772", "FC796",
+        "FC772", "FC801",
     }
 )  # fmt: skip
 """Causes that stay: the same plan can't be gone on with, or what is to be done about them is another plan."""
@@ -38,13 +38,15 @@ def next_steps(
     resumes: str | None = None,
     lost: int = 0,
     undoes: str | None = None,
+    untold: int = 0,
 ) -> tuple[str, ...]:
     """Return what to do, in order; nothing when there is nothing left to do.
 
     `undoes`: the plan that is taken back, where it is an undo; `left_alone`: how many were refused or failed, for good
     as far as this plan goes;
     `resumes`: from when on a run that is only paused can be gone on with; `lost`: of those not started, how many can't
-    be restored because their backups are not where they were put.
+    be restored because their backups are not where they were put; `untold`: objects of which an undo could not tell
+    whether they can be taken back, so that it does not list them.
     """
     if stopped_by is not None and stopped_by.code == INVALID:
         return stopped_by.ways_on
@@ -73,6 +75,9 @@ def next_steps(
         steps.append(f"{then}{_goes_on(not_started, unknown, planned)}   fullcount apply {plan_id}")
     elif stopped_by is None and left_alone > 0 and undoes is None:
         steps.append("look into why, and plan again: what is still due will be in the new plan   fullcount plan")
+    if untold > 0:
+        said = fmt.counted(untold, "object")
+        steps.append(f"{said} could not be told when this was planned: look again   fullcount undo {undoes}")
     return tuple(steps)
 
 

@@ -1,4 +1,4 @@
-"""What an undo says of itself to whoever is asked to approve it: of what it is, how it was read, until when it holds."""
+"""What an undo says of itself to whoever is asked to approve it: of what it is, how it was read, how long it holds."""
 
 from __future__ import annotations
 

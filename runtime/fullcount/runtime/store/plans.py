@@ -113,7 +113,7 @@ def check_can_be_undone(plan: tables.Plan) -> None:
     """Raise `UndoRefused` for a plan that is an undo itself."""
     if plan.undoes is not None:
         raise UndoRefused(
-            "FC795",
+            "FC800",
             f"the plan `{plan.plan_id}` is an undo itself, of the plan `{plan.undoes}`, and an undo is not undone",
             help="what it took back is acted on again by a new plan, if the rule still selects it: `fullcount plan`",
         )
