@@ -155,7 +155,8 @@ def ended(target: Target, verb: str) -> None:
     with _opened(target) as store:
         entries = store.ledger(_plan(target, verb), kind=kind)
         done = [e for e in store.ledger(target.plan_id) if e.outcome is Outcome.DONE]
-        wanted = OBJECTS if verb == "apply" else len(done)
+        wanted = store.load_plan(_plan(target, verb)).document.sums.candidates  # of an undo: what could be read then
+        _need(wanted <= (OBJECTS if verb == "apply" else len(done)), "more was to be taken back than was done")
         _need(len(entries) == len({e.object_key for e in entries}) == wanted, f"{len(entries)} entries of {wanted}")
         counts = store.counts(_plan(target, verb))
     _need(sum(counts.values()) == wanted, f"the counts do not add up: {counts}")

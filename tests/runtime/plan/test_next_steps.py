@@ -111,7 +111,7 @@ def test_a_run_that_is_paused_names_the_instant_from_which_it_goes_on():
     """Before that instant the same command would only pause again."""
     stopped = Finding(code="FC774", message="outside of its window", ways_on=("apply again then",))
     (only,) = next_steps(
-        PLAN, verb="apply", stopped_by=stopped, not_started=4, unknown=0, left_alone=0, planned=10,
+        PLAN, stopped_by=stopped, not_started=4, unknown=0, left_alone=0, planned=10,
         resumes="from Tue 2026-12-01 08:00 UTC on",
     )  # fmt: skip
     assert only.startswith("from Tue 2026-12-01 08:00 UTC on go on where it stopped (4 not started)")

@@ -139,8 +139,8 @@ CODES: tuple[Code, ...] = (
         "after the undo was planned.\n\n"
         "Look at the object and decide by hand.",
         form=Form.COMMAND,
-        wrong=session(APPROVE, APPLY, _CHANGE, "fullcount undo PLAN --json"),
-        right=session(APPROVE, APPLY, "fullcount undo PLAN --json"),
+        wrong=session(APPROVE, APPLY, "fullcount undo PLAN", APPROVE, _CHANGE, f"{APPLY} --json"),
+        right=session(APPROVE, APPLY, "fullcount undo PLAN", APPROVE, f"{APPLY} --json"),
     ),
     Code(
         "FC770",

@@ -120,7 +120,7 @@ def _run_text(row: RunRow) -> str:
     plan_id = row.plan_id or (row.summary or {}).get("plan_id")
     made = f"run {row.run_id}" if plan_id is None else f"plan {plan_id}"
     undoes = (row.summary or {}).get("undoes")
-    made += "" if undoes is None else f"  undo of {plain(str(undoes), 26)}"
+    made += "" if undoes is None else f"\n{'':<23}  undo of {plain(str(undoes), 26)}"
     return (
         f"{_when(row.started_at)}  {row.kind:<5}  {ended}  {plain(row.workflow, 40)}\n"
         f"{'':<23}  by {plain(str(row.by), 40)}  {made}"

@@ -97,7 +97,8 @@ def _facts(doc: PlanDocument, said: Summary) -> Iterator[tuple[str, RenderableTy
         yield "", Text(f"fullcount show {said.plan_id} --undecided", style=FAINT)
     if len(said.steps) > 0:
         yield "steps", flow(said.steps)
-    yield "kept" if doc.undo is None else "left alone", _reasons(doc.sums.kept, said.kept)
+    if doc.undo is None or doc.sums.kept > 0:
+        yield "kept" if doc.undo is None else "left alone", _reasons(doc.sums.kept, said.kept)
     if len(said.waiting) > 0:
         yield "waiting", Text(f"{fmt.count(len(said.waiting))}, the first until {said.waiting[0].until}")
         yield "", Text(f"fullcount show {said.plan_id} --waiting", style=FAINT)
