@@ -192,6 +192,21 @@ def prepare_rehearsal(folder: Path, objects: int) -> None:
         (folder / name).write_text(text)
 
 
+def prepare_rehearsed_step(folder: Path, objects: int) -> None:
+    """Make the same as `prepare_rehearsal`, of an act with steps, the only one of which deletes."""
+    prepare_rehearsal(folder, objects)
+    workflow = folder / "workflow.fcw"
+    text = workflow.read_text()
+    steps = """  act lock with steps {
+    delete: directory.delete(id: a.id) backup kept for 1d rehearse restore
+    concurrency 4
+    canary 2 then wait 1s
+  }
+}
+"""
+    workflow.write_text(text[: text.index("  act lock with")] + steps)
+
+
 def prepare_steps(folder: Path, objects: int) -> None:
     """Make the same database; its rows are marked first and locked fourteen days later."""
     prepare_sql(folder, objects)
@@ -308,7 +323,10 @@ async def approved_plan(folder: Path, objects: int = OBJECTS, *, later: timedelt
 
 
 async def approved_undo(folder: Path, plan_id: str, *, later: timedelta = timedelta(0)) -> str | None:
-    """Plan to take back what a plan did, and approve that; return the undo's id, None if there is nothing."""
+    """Plan to take back what a plan did, and approve that; return the undo's id, None if there is nothing.
+
+    Each object counts as named: what was found gone after a kill is brought back as well.
+    """
 
     def clock() -> datetime:
         return datetime.now(UTC) + later
@@ -316,7 +334,7 @@ async def approved_undo(folder: Path, plan_id: str, *, later: timedelta = timede
     workspace = Workspace.load(folder)
     with Store.open(workspace.store_url, clock=clock) as store:
         engine = Engine(workspace, store, SnapshotStore(workspace.snapshot_dir), clock=clock)
-        end = await engine.plan_undo(plan_id, current_person())
+        end = await engine.plan_undo(plan_id, current_person(), named=True)
         if end.plan is None:
             return None
         engine.give_approval(end.plan, current_person(), end.plan.document.digest)

@@ -199,9 +199,11 @@ class Stage:
         self.store.finish_run(run_id, "waiting", Exit.WAITING_FOR_APPROVAL, {})
         return stored
 
-    async def to_undo(self, plan: StoredPlan, only: frozenset[tuple[Any, ...]] | None = None) -> StoredPlan:
+    async def to_undo(
+        self, plan: StoredPlan, only: frozenset[tuple[Any, ...]] | None = None, **changes: Any
+    ) -> StoredPlan:
         """Return the approved undo of a plan."""
-        undo = await self.undoing(plan, only)
+        undo = await self.undoing(plan, only, **changes)
         assert isinstance(undo, StoredPlan), undo
         return self.approve(undo)
 

@@ -60,10 +60,11 @@ from fullcount.runtime.plan.document import PlanDocument
 from fullcount.runtime.plan.prevented import prevented
 from fullcount.runtime.planning import Planning, PlanRequest, sources_of, used_fields
 from fullcount.runtime.readers import Readers, open_actor
+from fullcount.runtime.store.elsewhere import ActElsewhere
 from fullcount.runtime.store.errors import StoreError
 from fullcount.runtime.store.held_backups import remove_expired
 from fullcount.runtime.store.store import Store
-from fullcount.runtime.store.views import ActKind, NoticeRow, PlanState, StoredPlan
+from fullcount.runtime.store.views import ActKind, LedgerEntry, NoticeRow, PlanState, StoredPlan
 from fullcount.runtime.telling import of_plan
 from fullcount.runtime.undo_plans import NothingToUndo, plan_undo
 from fullcount.runtime.versions import version_of
@@ -116,6 +117,8 @@ class PlanEnd:
     approval: ApprovalStatus | None = None
     told: Sequence[NoticeRow] = ()
     """Who is told of it, and what came of that."""
+    elsewhere: Sequence[ActElsewhere] = ()
+    """Acts of other plans on objects of this one, of which nobody knows yet what came of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,10 +264,12 @@ class Engine:
         refusals = tuple(walked.refusals.values())
         return ApplyEnd(exit=exit_of(refusals), plan=plan, refusals=refusals)
 
-    async def plan_undo(self, plan_id: str, person: Person, only: frozenset[tuple[Any, ...]] | None = None) -> PlanEnd:
-        """Read what a plan did, live, and keep a plan that takes it back; nothing is acted on. `only`: these objects.
+    async def plan_undo(
+        self, plan_id: str, person: Person, only: frozenset[tuple[Any, ...]] | None = None, *, named: bool = False
+    ) -> PlanEnd:
+        """Read what a plan did, live, and keep a plan that takes it back; nothing is acted on.
 
-        Raises `PlanNotFound`, `PlanCorrupt`, `UndoRefused`.
+        `only`: these objects; `named`: each of them was named. Raises `PlanNotFound`, `PlanCorrupt`, `UndoRefused`.
         """
         plan = self.store.load_plan(plan_id)
         workflow = workflow_from_document(plan.document.program)
@@ -276,7 +281,7 @@ class Engine:
         try:
             async with Readers(self.workspace) as readers:
                 context = self._context(plan, workflow, proposal, person, readers, None, None, None)
-                end = self._undo_end(run_id, await plan_undo(context, run_id, only))
+                end = self._undo_end(run_id, await plan_undo(replace(context, named=named), run_id, only))
         finally:
             state, code = ("error", Exit.ERROR) if end is None else (end.state, end.exit)
             found = () if end is None else [finding for refusal in end.refusals for finding in refusal.findings]
@@ -352,6 +357,17 @@ class Engine:
             raise NothingToApproveError(plan.document.proposal)
         return approvals.strike(self.store, plan, declared, self.workspace.roles, person, keys, because)
 
+    def settle(
+        self, plan: StoredPlan, person: Person, keys: Sequence[tuple[Any, ...]], *, took_effect: bool, because: str
+    ) -> Sequence[LedgerEntry]:
+        """Record what a person says came of acts whose outcome nobody knows. Raises `NothingToSettle` and its kin."""
+        declared = self._approval_of(plan, workflow_from_document(plan.document.program))
+        if declared is None:
+            raise NothingToApproveError(plan.document.proposal)
+        return approvals.settle(
+            self.store, plan, declared, self.workspace.roles, person, keys, took_effect=took_effect, because=because
+        )
+
     def _record_holds(self) -> None:
         """Refuse to act on a record that was changed from outside: approvals, outcomes and halts stand in it."""
         found = verify_record(self.store)
@@ -377,7 +393,8 @@ class Engine:
             return PlanEnd(planning.run_id, "refused", exit_of(refusals), envelopes, refusals, would)
         approval = next((e for e in walked.evidence.values() if isinstance(e, ApprovalStatus)), None)
         state, ended = plan_state(stored, approval)
-        return PlanEnd(planning.run_id, state, ended, envelopes, refusals, None, stored, approval)
+        elsewhere = self.store.open_elsewhere(stored.document.plan_id)
+        return PlanEnd(planning.run_id, state, ended, envelopes, refusals, None, stored, approval, elsewhere=elsewhere)
 
     def exemptions(self, name: str) -> tuple[Exemption, ...]:
         """Read an exemption list as it is now, wherever it stands; not from within a loop. Raises `WorkspaceError`."""

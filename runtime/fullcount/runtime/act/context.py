@@ -95,10 +95,10 @@ class ApplyContext:
     now: `engine`, and each source's connector by source name. `exemptions` reads a list anew at each call, `roles` who
     is in which role, `protections` what the workspace protects of the plan's base inventory, `freezes` when nothing may
     be done; each raises when it can't. `exemption_tables` are the lists that stand in a source, read by a question.
-    `backups` is where objects are stored before they are acted on. `stop` asks the run to stop. `automatic_approval`
-    reads how many objects a plan may have that its workflow's own rule approved, `irreversible_approvals` how many
-    people must have approved what can't be taken back, `signing` what the workspace asks for of signatures, and
-    `undo_quorums` who must approve an undo (None: as its act).
+    `backups` is where objects are stored before they are acted on. `named`: somebody named each object that an undo is
+    about. `stop` asks the run to stop. `automatic_approval` reads how many objects a plan may have that its workflow's
+    own rule approved, `irreversible_approvals` how many people must have approved what can't be taken back, `signing`
+    what the workspace asks for of signatures, and `undo_quorums` who must approve an undo (None: as its act).
     """
 
     store: Store
@@ -127,6 +127,7 @@ class ApplyContext:
     exemption_tables: Mapping[str, Callable[[], Awaitable[Sequence[Exemption]]]] = field(default_factory=dict)
     irreversible_approvals: Callable[[], int] = _nobody_more
     undo_quorums: Callable[[], tuple[Quorum, ...] | None] = _as_the_act
+    named: bool = False
 
 
 @dataclass(frozen=True, slots=True)

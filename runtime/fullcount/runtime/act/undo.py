@@ -9,7 +9,7 @@ with, and what it left open is resolved by reading first; what could not be deci
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fullcount.compiler.program import Act, Proposal
@@ -50,7 +50,8 @@ async def apply_undo(context: ApplyContext) -> ApplyReport:
 
     Raises what a connector raises beyond its contract, and `asyncio.CancelledError` after an orderly end.
     """
-    return await uninterrupted(_apply(context), context.stop)
+    # what its plan lists was looked at and approved, so that each object was named
+    return await uninterrupted(_apply(replace(context, named=True)), context.stop)
 
 
 async def _apply(context: ApplyContext) -> ApplyReport:

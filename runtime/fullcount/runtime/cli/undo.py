@@ -30,7 +30,7 @@ def undo(what: str, objects: tuple[str, ...], as_json: bool) -> None:
 
     with session() as here:
         meant = aim(here.store, what, objects)
-        end = asyncio.run(here.engine.plan_undo(meant.plan_id, here.person, meant.only))
+        end = asyncio.run(here.engine.plan_undo(meant.plan_id, here.person, meant.only, named=meant.named))
         acted = here.store.plan_brief(meant.plan_id)
     if as_json:
         from fullcount.runtime.cli.plan import end_document

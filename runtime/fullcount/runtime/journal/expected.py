@@ -13,6 +13,7 @@ from typing import Any, Final
 from fullcount.runtime.journal.entry import Entry
 from fullcount.runtime.journal.payloads import ApprovedAutomatically, Struck
 from fullcount.runtime.journal.report import About, Problem
+from fullcount.runtime.offline.rehearsals import Passed
 from fullcount.runtime.offline.signers import AllowedSigner
 
 Key = tuple[Any, ...]
@@ -68,8 +69,8 @@ class State:
     """By workflow and inventory: the codes of the same warnings."""
     step_intents: dict[tuple[str, str], Any] = field(default_factory=dict)
     """By plan and object: where the object of a graduated act stood when the act was meant."""
-    unrehearsed: set[str] = field(default_factory=set)
-    """The plans whose canary passed without the restore of one of its objects."""
+    passed: dict[str, Passed] = field(default_factory=dict)
+    """By plan whose canary passed: what had come up and what had been rehearsed by then."""
     early: dict[str, int] = field(default_factory=dict)
     """By plan: how many acts were meant before its canary had passed."""
     counted: dict[str, int | None] = field(default_factory=dict)

@@ -15,6 +15,7 @@ from fullcount.runtime.journal.entry import Entry, canonical_text
 from fullcount.runtime.journal.expected import Expected, State
 from fullcount.runtime.journal.payloads import IntentMeant, StepsMoved, StepsSeen
 from fullcount.runtime.journal.report import About, Problem
+from fullcount.runtime.offline.rehearsals import ACT, AGAIN
 from fullcount.runtime.plan.document import PlanDocument, PlanRow
 from fullcount.runtime.store.instants import to_micros
 from fullcount.runtime.store.steps import standing_after
@@ -94,7 +95,7 @@ def moved(state: State, entry: Entry, said: StepsMoved) -> None:
         if act is None or act["outcome"] not in _FINISHED or act["outcome_at"] != entry.at:
             state.wrong(About.ACT, entry, f"the object {object_key} came to another step without an act")
             continue
-        if said.kind == "act" and move.ended is None and move.step != act["step"]:
+        if said.kind in (ACT, AGAIN) and move.ended is None and move.step != act["step"]:
             state.wrong(About.ACT, entry, f"the object {object_key} came to another step than its act was")
         key = (plan["workflow"], plan["proposal"], object_key)
         clock = state.steps.get(key)

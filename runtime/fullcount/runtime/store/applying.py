@@ -106,6 +106,14 @@ def require_ready(
     """
     plan = plans.get(tx.session, plan_id)
     kind = kind_of(plan) if kind is None else kind
+    if (kind is ActKind.UNDO) is (plan.undoes is None):
+        raise LedgerRefused(
+            "FC733",
+            f"nothing is taken back under the plan `{plan.plan_id}`, which is no undo"
+            if plan.undoes is None
+            else f"the plan `{plan.plan_id}` is an undo, and nothing is done under it",
+            help="what was done is taken back by a plan of its own: `fullcount undo`",
+        )
     require_run(runs.running(tx.session, run_id), plan, kind)
     require_fence(tx.session, plan, fence, tx.now)
     if halt_stops:
@@ -123,15 +131,7 @@ def require_fence(session: Session, plan: tables.Plan, fence: Fence, now: int) -
 
 
 def require_run(run: tables.Run, plan: tables.Plan, kind: ActKind) -> None:
-    """Raise `LedgerRefused` unless the run and the act are of the right kind and for this plan."""
-    if (kind is ActKind.UNDO) is (plan.undoes is None):
-        raise LedgerRefused(
-            "FC733",
-            f"nothing is taken back under the plan `{plan.plan_id}`, which is no undo"
-            if plan.undoes is None
-            else f"the plan `{plan.plan_id}` is an undo, and nothing is done under it",
-            help="what was done is taken back by a plan of its own: `fullcount undo`",
-        )
+    """Raise `LedgerRefused` unless the run is of the right kind and for this plan."""
     wanted = RunKind.UNDO if kind is ActKind.UNDO else RunKind.APPLY
     if run.kind != wanted.value or run.plan_id != plan.plan_id:
         raise LedgerRefused(

@@ -10,8 +10,8 @@ from alembic import op
 
 from fullcount.runtime.store.migrations.guards import guard
 
-revision = "0009"
-down_revision = "0008"
+revision = "0010"
+down_revision = "0009"
 branch_labels = None
 depends_on = None
 
