@@ -208,10 +208,10 @@ class Stage:
         return self.approve(undo)
 
     async def undo(
-        self, plan: StoredPlan, only: frozenset[tuple[Any, ...]] | None = None, **changes: Any
+        self, plan: StoredPlan, only: frozenset[tuple[Any, ...]] | None = None, *, named: bool = False, **changes: Any
     ) -> ApplyReport:
         """Undo a plan in its three steps: plan that, have it approved, apply it."""
-        return await self.apply(await self.to_undo(plan, only), **changes)
+        return await self.apply(await self.to_undo(plan, only, named=named), **changes)
 
 
 def figures(report: ApplyReport) -> dict[str, int]:

@@ -110,7 +110,7 @@ def _nothing(plan_id: str, found: Sequence[Found]) -> NothingToUndo:
     see = f"see what each object was: fullcount show {plan_id} --all"
     ways_on = {
         CHANGED_SINCE: "look at the objects, and decide by hand",
-        UNKNOWN: f"find out by reading   fullcount apply {plan_id}",
+        UNKNOWN: f"see what reading tells, then look again   fullcount apply {plan_id}; fullcount undo {plan_id}",
     }
     findings = [
         Finding(
