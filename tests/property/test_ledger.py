@@ -55,6 +55,11 @@ class Ledger(RuleBasedStateMachine):
     def undo(self, trouble):
         self.model.undo(trouble)
 
+    @rule(trouble=TROUBLES)
+    def undo_on(self, trouble):
+        self.model.move(timedelta(seconds=31))
+        self.model.undo_on(trouble)
+
     @rule(which=st.sampled_from(["some", "all"]), approved=st.booleans())
     def plan(self, which, approved):
         self.model.plan(which)

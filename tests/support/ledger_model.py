@@ -29,7 +29,7 @@ from tests.support.applying import ANA, BO, ROLES, Stage
 
 from fullcount.runtime.act.apply import apply_plan
 from fullcount.runtime.act.context import ApplyReport
-from fullcount.runtime.act.undo import undo_plan
+from fullcount.runtime.act.undo import apply_undo
 from fullcount.runtime.approve import approvals
 from fullcount.runtime.connectors.base import ActCall, ActResult, Outcome
 from fullcount.runtime.errors import FullcountError
@@ -183,6 +183,7 @@ class Model:
         self.stage.snapshots = type(self.stage.snapshots)(made.snapshots)
         self.read_at = self.world.clock()
         self.plans: list[StoredPlan] = []
+        self.undos: list[StoredPlan] = []
         self.approved: dict[str, datetime] = {}
         """Until when a digest is approved."""
         self.halted = self.paused = self.left = False
@@ -282,8 +283,19 @@ class Model:
         return asyncio.run(self._run(apply_plan, self.plans[nth], trouble))
 
     def undo(self, trouble: Trouble = NONE, nth: int = -1) -> ApplyReport | None:
-        """Undo a plan in a process of its own."""
-        return asyncio.run(self._run(undo_plan, self.plans[nth], trouble))
+        """Plan to take back what a plan did, have ana approve that, and apply it in a process of its own."""
+        undo = asyncio.run(self.stage.undoing(self.plans[nth]))
+        if not isinstance(undo, StoredPlan):
+            return None
+        self.undos.append(self.stage.approve(undo, ANA))
+        assert undo.document.undo is not None
+        until = min(self.world.clock() + APPROVED_FOR, undo.document.undo.valid_until)
+        self.approved[undo.document.digest] = until
+        return self.undo_on(trouble)
+
+    def undo_on(self, trouble: Trouble = NONE, nth: int = -1) -> ApplyReport | None:
+        """Apply an undo (the newest), or go on with it, in a process of its own; nothing where there is none."""
+        return None if len(self.undos) == 0 else asyncio.run(self._run(apply_undo, self.undos[nth], trouble))
 
     async def _run(self, verb: Any, plan: StoredPlan, trouble: Trouble) -> ApplyReport | None:
         engine = Engine(self, trouble)
@@ -360,14 +372,22 @@ class Model:
         (plan, entry), now = self._entry(call.idempotency_key), self.world.clock()
         document = plan.document
         assert not self.halted, "a call while acting was halted"
-        assert self.holders[document.plan_id] is engine, "a call of a run that had lost its lease"
-        if entry.kind is ActKind.UNDO:
-            return
-        assert document.plan_id == self.plans[-1].document.plan_id, "a call for a plan that was superseded"
-        assert not self.paused, "a call while the workflow was paused"
+        undo = document.undo
+        of = document.plan_id if undo is None else undo.plan_id
+        assert self.holders[of] is engine, "a call of a run that had lost its lease"
         assert not self.left, "a call on the word of somebody who left the role"
         assert document.digest in self.approved, "a call without an approval"
         assert now < self.approved[document.digest], "a call after the approval ran out"
+        assert (undo is not None) is (entry.kind is ActKind.UNDO), "something was taken back without a plan of its own"
+        if undo is not None:
+            newer = [u for u in self.undos if u.document.undo is not None and u.document.undo.plan_id == of]
+            newer = newer[[u.document.plan_id for u in newer].index(document.plan_id) + 1 :]
+            keys = {row.key for row in document.rows}
+            both = [u for u in newer if keys & {row.key for row in u.document.rows}]
+            assert both == [], "a call for an undo that was superseded"
+            return
+        assert document.plan_id == self.plans[-1].document.plan_id, "a call for a plan that was superseded"
+        assert not self.paused, "a call while the workflow was paused"
         assert timedelta(0) <= now - self.read_at <= EVIDENCE_FOR, "a call on old evidence"
 
     def _entry(self, key: str) -> tuple[StoredPlan, LedgerEntry]:
@@ -377,7 +397,7 @@ class Model:
         raise AssertionError("a call without an intent that was committed before it")
 
     def _entries(self) -> Iterator[tuple[StoredPlan, LedgerEntry]]:
-        for plan in self.plans:
+        for plan in (*self.plans, *self.undos):
             for kind in ActKind:
                 for entry in self.store.ledger(plan.document.plan_id, kind=kind):
                     yield plan, entry
@@ -396,7 +416,7 @@ class Model:
 
     def check_sums(self) -> None:
         """The outcomes of each plan add up to its objects."""
-        for plan in self.plans:
+        for plan in (*self.plans, *self.undos):
             counts = self.store.counts(plan.document.plan_id)
             assert sum(counts.values()) == plan.document.sums.candidates
 
@@ -411,11 +431,11 @@ class Model:
         self.pause(False)
         self.leave(False)
         self.move(LEASE)
-        for nth, plan in enumerate(self.plans):
-            for verb, kind in ((self.apply, ActKind.ACT), (self.undo, ActKind.UNDO)):
-                if any(
-                    e.outcome in (None, Outcome.UNKNOWN) for e in self.store.ledger(plan.document.plan_id, kind=kind)
-                ):
+        every = ((self.plans, self.apply, ActKind.ACT), (self.undos, self.undo_on, ActKind.UNDO))
+        for plans, verb, kind in every:
+            for nth, plan in enumerate(plans):
+                ledger = self.store.ledger(plan.document.plan_id, kind=kind)
+                if any(entry.outcome in (None, Outcome.UNKNOWN) for entry in ledger):
                     verb(nth=nth)
         self.check_effects()
         self.check_sums()

@@ -5,11 +5,20 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Final
 
-from fullcount.runtime.offline.approvals import Said, approval_wrong
+from fullcount.runtime.offline.approvals import Said, approval_wrong, place_of
 from fullcount.runtime.offline.canonical import canonical
 from fullcount.runtime.offline.facts import Facts
 from fullcount.runtime.offline.journal import Line
-from fullcount.runtime.offline.rehearsals import ACT, ACT_KINDS, AGAIN, RESTORE, counts_as, passed_with, was_rehearsed
+from fullcount.runtime.offline.rehearsals import (
+    ACT,
+    ACT_KINDS,
+    AGAIN,
+    RESTORE,
+    UNDO,
+    counts_as,
+    passed_with,
+    was_rehearsed,
+)
 
 OUTCOMES: Final = ("done", "already_gone", "changed", "refused", "failed", "unknown", "not_started")
 _WITHOUT_CALL: Final = frozenset({"already_gone", "changed", "refused"})
@@ -21,7 +30,7 @@ def apply_began(facts: Facts, line: Line, said: Said) -> None:
     plan = _made(facts, line, said["plan_id"])
     if plan is None:
         return
-    _running(facts, line, "apply", said["plan_id"])
+    _running(facts, line, "apply" if plan.get("undoes") is None else "undo", said["plan_id"])
     what = approval_wrong(facts, said["round_id"], plan, line.at)
     what = "it was superseded" if plan["superseded_by"] is not None else what
     if plan["state"] == "applied" or plan["over_cap"]:
@@ -39,7 +48,12 @@ def intents(facts: Facts, line: Line, said: Said) -> None:
     plan = _made(facts, line, said["plan_id"])
     if plan is None:
         return
-    undo, by_approval = said["kind"] == "undo", said["kind"] in (ACT, AGAIN)
+    undo, planned = said["kind"] == UNDO, plan.get("undoes") is not None
+    by_approval = said["kind"] in (ACT, AGAIN) or planned
+    if planned and not undo:
+        facts.wrong("act", line, "acts were meant under a plan that is an undo")
+    if undo and not planned and facts.undos_are_plans:
+        facts.wrong("act", line, "something was taken back without a plan of its own, so that nobody approved it")
     _running(facts, line, "undo" if undo else "apply", said["plan_id"])
     if facts.halted:
         facts.wrong("act", line, "acts were meant while all acting was halted")
@@ -90,7 +104,7 @@ def apply_ended(facts: Facts, line: Line, said: Said) -> None:
         facts.wrong("sums", line, "it is wrong about whether every object has its outcome")
     if said["applied"]:
         plan["state"] = "applied"
-        facts.standing.get((plan["workflow"], plan["proposal"]), set()).discard(said["plan_id"])
+        facts.standing.get(place_of(plan), set()).discard(said["plan_id"])
 
 
 def canary_waits(facts: Facts, line: Line, said: Said) -> None:
@@ -125,7 +139,10 @@ def canary_passed(facts: Facts, line: Line, said: Said) -> None:
 def plan_counts(facts: Facts, plan_id: str) -> dict[str, int]:
     """Return how many objects of a plan ended how, by the entries so far."""
     acts = facts.acts.get(plan_id, {})
-    found = Counter(counts_as(ends_of(facts, plan_id, key)) for kind, key in acts if kind == ACT)
+    if facts.plans[plan_id].get("undoes") is None:
+        found = Counter(counts_as(ends_of(facts, plan_id, key)) for kind, key in acts if kind == ACT)
+    else:
+        found = Counter(act["outcome"] or "unknown" for (kind, _), act in acts.items() if kind == UNDO)
     del found["not_started"]  # it is what is left over
     result = {outcome: found[outcome] for outcome in OUTCOMES}
     result["not_started"] = facts.plans[plan_id]["candidates"] - sum(found.values())
@@ -160,18 +177,25 @@ def _intent(facts: Facts, line: Line, said: Said, meant: dict[str, Any], plan: d
         facts.wrong("act", line, f"the object {key} was acted upon twice under one approval")
         return
     _rehearsed(facts, line, said["plan_id"], said["kind"], key)
-    if said["kind"] in (ACT, AGAIN):
+    undoes = plan.get("undoes")
+    done_by = said["plan_id"] if undoes is None else undoes
+    if said["kind"] in (ACT, AGAIN) or undoes is not None:
         what = approval_wrong(facts, meant["round_id"], plan, line.at)
         if what is None and facts.rounds[meant["round_id"]]["used_by"] is None:
             what = "no apply had begun under it"
         if what is not None:
             facts.wrong("act", line, f"the object {key} was acted upon without a valid approval: {what}")
-    elif counts_as(ends_of(facts, said["plan_id"], key)) != "done":
+    if said["kind"] not in (ACT, AGAIN) and counts_as(ends_of(facts, done_by, key)) != "done":
         facts.wrong("act", line, f"the object {key} was undone although nothing had been done to it")
     if meant["idempotency_key"] in facts.keys:
         facts.wrong("act", line, f"the act on the object {key} does not carry a key of its own")
     facts.keys.add(meant["idempotency_key"])
     acts[said["kind"], key] = {"act_id": meant["act_id"], "meant": line.seq, "step": meant.get("step"), "outcome": None}
+    if said["kind"] == UNDO:
+        by, before = facts.taking_back.get((done_by, key), ("", {"outcome": "refused"}))
+        if before["outcome"] == "done" or (by != done_by and before["outcome"] in {None, "unknown"}):
+            facts.wrong("act", line, f"the object {key} was taken back, or may have been, before")
+        facts.taking_back[done_by, key] = (said["plan_id"], acts[said["kind"], key])
 
 
 def _made(facts: Facts, line: Line, plan_id: str) -> dict[str, Any] | None:
