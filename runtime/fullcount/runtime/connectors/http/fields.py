@@ -263,6 +263,8 @@ def _all_have(items: Sequence[Any], names: Collection[str]) -> bool:
     except KeyError:
         return False
     return True
+
+
 def _each(places: str | list[str] | None) -> list[str]:
     return [] if places is None else [places] if isinstance(places, str) else places
 
