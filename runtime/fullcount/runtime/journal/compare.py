@@ -119,10 +119,10 @@ class _Comparison:
             seen.add(key)
             if change is not None:
                 change(row)
-            self._row(f"{name} `{key[0]}`", about, row, expected.get(key))
+            self._row(_named(name, key), about, row, expected.get(key))
         for key, missing in expected.items():
             if key not in seen:
-                self._wrong(about, missing.seq, f"the {name} `{key[0]}` that it speaks of is gone from the store")
+                self._wrong(about, missing.seq, f"the {_named(name, key)} that it speaks of is gone from the store")
         self.counted[name] = len(seen)
 
     def _rows(self, table: type[tables.Base]) -> Iterable[dict[str, Any]]:
@@ -142,6 +142,11 @@ class _Comparison:
 
     def _wrong(self, about: About, seq: int | None, what: str) -> None:
         self._state.problems.append(Problem(about, seq, what))
+
+
+def _named(name: str, key: Key) -> str:
+    """Return which one it is: of an act, for one, the plan, what kind of act, and the object."""
+    return f"{name} {' '.join(f'`{part}`' for part in key)}"
 
 
 def _shown(value: Any) -> str:
