@@ -15,20 +15,16 @@ graph from there on, to `act.undo`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-import networkx as nx
-
 from fullcount.compiler import program
 from fullcount.compiler.document import workflow_from_document
-from fullcount.compiler.edges import Approved, QuorumModel
-from fullcount.compiler.graph import Stage, build_graph, requirement_of, stage_of
+from fullcount.compiler.graph import Stage
 from fullcount.compiler.protections import Protections, protect_workflow, protections_of
-from fullcount.dsl.source import Source
 from fullcount.runtime import __version__
 from fullcount.runtime.accepting import Accepting
 from fullcount.runtime.act.apply import apply_plan
@@ -45,27 +41,26 @@ from fullcount.runtime.backups.objects import let_go
 from fullcount.runtime.collect.budget import Budget
 from fullcount.runtime.collect.budget import Progress as ReadProgress
 from fullcount.runtime.collect.snapshots import SnapshotStore
-from fullcount.runtime.connectors.base import Outcome
+from fullcount.runtime.ends import ApplyEnd, PlanEnd, exit_of, nothing_to_do, plan_state, summary_of
 from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.events import Notice
-from fullcount.runtime.evidence.certificate import Certificate, certify
 from fullcount.runtime.evidence.envelope import Envelope
-from fullcount.runtime.evidence.refusal import Finding, Ground, Prevented, Refusal
+from fullcount.runtime.evidence.refusal import Ground, Refusal
 from fullcount.runtime.evidence.satisfy import Produced
-from fullcount.runtime.evidence.warned import Recurrence
 from fullcount.runtime.exemption_lists import ExemptionLists
 from fullcount.runtime.exit_codes import Exit
+from fullcount.runtime.graphs import graph_of, proposal_of, undo_graph_of
 from fullcount.runtime.journal.verify import verify as verify_record
 from fullcount.runtime.notify.deliver import deliver
 from fullcount.runtime.plan.document import PlanDocument
 from fullcount.runtime.plan.prevented import prevented
-from fullcount.runtime.planning import Planning, PlanRequest, sources_of, used_fields
+from fullcount.runtime.planning import Planning, PlanRequest, sources_of
 from fullcount.runtime.readers import Readers, open_actor
-from fullcount.runtime.store.elsewhere import ActElsewhere
 from fullcount.runtime.store.errors import StoreError
 from fullcount.runtime.store.held_backups import keys_that_are_over, remove_expired
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import ActKind, LedgerEntry, NoticeRow, PlanState, StoredPlan
+from fullcount.runtime.stored_plans import certified_again, standing
 from fullcount.runtime.telling import of_plan
 from fullcount.runtime.undo_plans import NothingToUndo, plan_undo
 from fullcount.runtime.versions import version_of
@@ -98,40 +93,6 @@ class RecordDoesNotHoldError(FullcountError):
             f"the record does not verify, so nothing is acted on: {problem}",
             help="keep the store as it is and see all of it with `fullcount verify`",
         )
-
-
-@dataclass(frozen=True, slots=True)
-class PlanEnd:
-    """What a planning run came to, one of an undo as well: a stored plan, or refusals with the evidence as it was.
-
-    `state`: `refused` · `waiting` · `approved` · `over_cap` · `nothing` (no object qualifies, or nothing is to be taken
-    back) · `report` (no act).
-    """
-
-    run_id: str
-    state: str
-    exit: Exit
-    envelopes: Mapping[str, Envelope]
-    refusals: Sequence[Refusal] = ()
-    prevented: Prevented | None = None
-    plan: StoredPlan | None = None
-    approval: ApprovalStatus | None = None
-    told: Sequence[NoticeRow] = ()
-    """Who is told of it, and what came of that."""
-    elsewhere: Sequence[ActElsewhere] = ()
-    """Acts of other plans on objects of this one, of which nobody knows yet what came of them."""
-
-
-@dataclass(frozen=True, slots=True)
-class ApplyEnd:
-    """What an apply came to: a report, or the refusals that kept the act from starting."""
-
-    exit: Exit
-    plan: StoredPlan
-    report: ApplyReport | None = None
-    refusals: Sequence[Refusal] = ()
-    told: Sequence[NoticeRow] = ()
-    """Who is told of it, and what came of that."""
 
 
 def utc_now() -> datetime:
@@ -466,133 +427,3 @@ def protected(request: PlanRequest, protections: Protections) -> PlanRequest:
 def named(request: PlanRequest) -> tuple[program.Workflow, str]:
     """Return the workflow of a request, and the name of its proposal."""
     return request.workflow, request.proposal.name
-
-
-def nothing_to_do(plan: StoredPlan) -> ApplyReport:
-    """Return the report of applying a plan that lists no object."""
-    counts = dict.fromkeys(Outcome, 0)
-    return ApplyReport(plan.document.plan_id, None, 0, counts, (), Exit.DONE)
-
-
-def graph_of(
-    workflow: program.Workflow, proposal: program.Proposal, sources: Mapping[str, Source] | None = None
-) -> nx.DiGraph[str]:
-    """Return the part of a workflow's graph that leads to one proposal and its act."""
-    graph = build_graph(workflow, sources)
-    last = f"act:{proposal.name}" if f"act:{proposal.name}" in graph else f"propose:{proposal.name}"
-    part: nx.DiGraph[str] = graph.subgraph({last, *nx.ancestors(graph, last)}).copy()
-    return part
-
-
-def undo_graph_of(graph: nx.DiGraph[str], declared: program.Approval) -> nx.DiGraph[str]:
-    """Return the part of a proposal's graph that an undo walks: it rests on its plan and on who approves an undo.
-
-    `declared`: that approval.
-    """
-    whole = {node: stage_of(graph, node).kind for node in graph}
-    part: nx.DiGraph[str] = graph.subgraph(
-        node for node, kind in whole.items() if kind in {"propose", "approve", "act"}
-    ).copy()
-    for tail, head in part.edges:
-        if isinstance(requirement_of(part, tail, head), Approved):
-            part.edges[tail, head]["requirement"] = Approved(
-                proposal=declared.proposal,
-                quorums=tuple(
-                    QuorumModel(count=q.count, role=q.role, not_by_author=q.not_by_author) for q in declared.quorums
-                ),
-                expires=declared.expires,
-            )
-    return part
-
-
-def proposal_of(workflow: program.Workflow, name: str) -> program.Proposal:
-    """Return a proposal by name. Raises KeyError."""
-    return {proposal.name: proposal for proposal in workflow.proposals}[name]
-
-
-def certified_again(
-    plan: StoredPlan,
-    workflow: program.Workflow,
-    proposal: program.Proposal,
-    inventory: str,
-    envelope: Produced,
-    accepting: Accepting,
-) -> Certificate | Refusal:
-    """Return the certificate of a stored envelope, issued anew as of the plan's own time, or why it can't be issued.
-
-    Nothing is taken from what the plan says of its certificates. Which warnings are accepted is what holds now.
-    """
-    if not isinstance(envelope, Envelope):
-        msg = "the edge into `verify` requires an envelope"
-        raise TypeError(msg)
-    measured = plan.document.measurements.get(inventory)
-    issued = certify(
-        workflow.inventories[inventory],
-        workflow.verifies.get(inventory, ()),
-        envelope,
-        previous_rows=None if measured is None else measured.previous_rows,
-        series=None if measured is None else measured.series,
-        agreed_count=None if measured is None else measured.agreed_count,
-        used_fields=used_fields(proposal, inventory),
-        accepted=accepting.accepted,
-        recurrence=Recurrence(seen=() if measured is None else measured.warnings, limit=accepting.limit),
-        at=plan.document.created_at,
-    )
-    return accepting.said(issued)
-
-
-def standing(plan: StoredPlan) -> PlanDocument | Refusal:
-    """Return the plan if it still stands, else the refusal that says why it does not."""
-    if plan.state is PlanState.SUPERSEDED:
-        message = f"the plan `{plan.document.plan_id}` was replaced by a newer one, `{plan.superseded_by}`"
-        found = Finding(code="FC710", message=message, ways_on=(f"fullcount show {plan.superseded_by}",))
-        return Refusal(stage="propose", ground=Ground.STALE, findings=(found,))
-    if plan.state is PlanState.OVER_CAP:
-        caps = plan.document.caps
-        along = "" if plan.document.along == 0 else f", {plan.document.along:,} more go along,"
-        said = f"the plan lists {plan.document.sums.candidates:,} objects{along}"
-        message = (
-            f"{said} and its limit allows {caps.effective:,}"
-            if along
-            else f"{said}, and its limit allows {caps.effective:,}"
-        )
-        found = Finding(code="FC711", message=message, ways_on=("narrow the rule, or raise `limit` and plan again",))
-        return Refusal(stage="propose", ground=Ground.POLICY, findings=(found,))
-    return plan.document
-
-
-def plan_state(stored: StoredPlan, approval: ApprovalStatus | None) -> tuple[str, Exit]:
-    """Return how a planning run that made a plan ended."""
-    if stored.state is PlanState.OVER_CAP:
-        return "over_cap", Exit.REFUSED_BY_POLICY
-    if stored.document.sums.candidates == 0:
-        return "nothing", Exit.DONE
-    if approval is None:
-        return "report", Exit.DONE
-    return ("approved", Exit.DONE) if approval.approved else ("waiting", Exit.WAITING_FOR_APPROVAL)
-
-
-def exit_of(refusals: Sequence[Refusal]) -> Exit:
-    """Return the exit code of a run that was refused: missing evidence is the gravest ground."""
-    grounds = {refusal.ground for refusal in refusals}
-    if not grounds:
-        msg = "a walk comes to its last stage or to a refusal"
-        raise ValueError(msg)
-    if Ground.EVIDENCE in grounds:
-        return Exit.REFUSED_BY_EVIDENCE
-    if Ground.STALE in grounds:
-        return Exit.STALE
-    if any(finding.code == "FC707" for refusal in refusals for finding in refusal.findings):
-        return Exit.WAITING_FOR_APPROVAL
-    return Exit.REFUSED_BY_POLICY
-
-
-def summary_of(end: PlanEnd) -> dict[str, Any]:
-    """Return what the record keeps of a planning run besides its evidence and plan."""
-    summary: dict[str, Any] = {"refusals": [refusal.model_dump(mode="json") for refusal in end.refusals]}
-    if end.prevented is not None:
-        summary["prevented"] = end.prevented.model_dump(mode="json")
-    if end.plan is not None:
-        summary["plan_id"] = end.plan.document.plan_id
-        summary["digest"] = end.plan.document.digest
-    return summary

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from fullcount.runtime.act.context import Progress, RowOutcome, StopSignal
-    from fullcount.runtime.engine import ApplyEnd
+    from fullcount.runtime.ends import ApplyEnd
 
     Run = Callable[[StopSignal, Callable[[Progress], None]], Coroutine[Any, Any, ApplyEnd]]
 

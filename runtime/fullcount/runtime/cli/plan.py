@@ -13,7 +13,7 @@ from fullcount.runtime.cli import options
 if TYPE_CHECKING:
     from fullcount.compiler.program import Proposal, Workflow
     from fullcount.compiler.values import Value
-    from fullcount.runtime.engine import PlanEnd
+    from fullcount.runtime.ends import PlanEnd
 
 
 @options.command()

@@ -20,7 +20,7 @@ from fullcount.runtime.act.earlier import GONE_UNDER_WAY
 from fullcount.runtime.approve.approvals import ApprovalStatus
 from fullcount.runtime.approve.identity import Person, name_of, uid_of
 from fullcount.runtime.connectors.base import Outcome
-from fullcount.runtime.engine import ApplyEnd, PlanEnd
+from fullcount.runtime.ends import ApplyEnd, PlanEnd
 from fullcount.runtime.evidence.refusal import Ground
 from fullcount.runtime.journal.entry import Head
 from fullcount.runtime.plan.digest import short_digest

@@ -28,7 +28,7 @@ def settle(
     from fullcount.runtime.cli.reports import settle_report
     from fullcount.runtime.cli.screen import show, show_json
     from fullcount.runtime.cli.session import session
-    from fullcount.runtime.engine import proposal_of
+    from fullcount.runtime.graphs import proposal_of
     from fullcount.runtime.understand.objects import written_key
 
     if took_effect == no_effect:

@@ -44,7 +44,7 @@ def show(
     if html is not None:
         from fullcount.compiler.document import workflow_from_document
         from fullcount.compiler.graph_render import to_svg
-        from fullcount.runtime.engine import graph_of, proposal_of
+        from fullcount.runtime.graphs import graph_of, proposal_of
         from fullcount.runtime.plan.html import is_page, render_html
 
         workflow = workflow_from_document(stored.document.program)

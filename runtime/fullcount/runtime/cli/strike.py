@@ -23,7 +23,7 @@ def strike(plan: str, keys: tuple[str, ...], because: str | None, as_json: bool)
     from fullcount.runtime.cli.reports import strike_report
     from fullcount.runtime.cli.screen import show, show_json
     from fullcount.runtime.cli.session import session
-    from fullcount.runtime.engine import proposal_of
+    from fullcount.runtime.graphs import proposal_of
     from fullcount.runtime.understand.objects import written_key
     from fullcount.runtime.workflow_files import UsageError
 

@@ -36,7 +36,7 @@ def _explain(plan: str, key: str, *, as_json: bool) -> None:
     from fullcount.compiler.document import workflow_from_document
     from fullcount.runtime.cli.screen import show_json
     from fullcount.runtime.cli.session import reading_session
-    from fullcount.runtime.engine import proposal_of
+    from fullcount.runtime.graphs import proposal_of
     from fullcount.runtime.plan.withheld import check_explained
     from fullcount.runtime.understand.explain import explain
     from fullcount.runtime.understand.explain_text import explanation_json, explanation_lines

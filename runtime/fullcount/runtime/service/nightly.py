@@ -28,7 +28,8 @@ from fullcount.dsl.source import Source
 from fullcount.runtime.act.context import StopSignal
 from fullcount.runtime.approve.identity import Person
 from fullcount.runtime.backups.files import BackupFailed
-from fullcount.runtime.engine import Engine, PlanEnd
+from fullcount.runtime.ends import PlanEnd
+from fullcount.runtime.engine import Engine
 from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.planning import PlanRequest

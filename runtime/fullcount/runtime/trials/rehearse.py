@@ -24,7 +24,8 @@ from fullcount.runtime.act.context import ApplyReport
 from fullcount.runtime.act.guard import CANARY_FULL
 from fullcount.runtime.collect.budget import Budget
 from fullcount.runtime.collect.snapshots import SnapshotStore
-from fullcount.runtime.engine import ApplyEnd, Engine, PlanEnd
+from fullcount.runtime.ends import ApplyEnd, PlanEnd
+from fullcount.runtime.engine import Engine
 from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.evidence.envelope import Completeness, Envelope, Scope, Status, Work
 from fullcount.runtime.evidence.refusal import Finding
