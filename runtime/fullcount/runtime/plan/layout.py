@@ -17,7 +17,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from fullcount.runtime.plan.summary import Tone
+from fullcount.runtime.plan.summary_parts import Tone
 from fullcount.runtime.text import shorten
 
 WIDTH: Final = 100

@@ -9,18 +9,10 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from enum import StrEnum
 from typing import Any
 
 from fullcount.runtime import format as fmt
 from fullcount.runtime.connectors.base import TARGET_FACTS
-from fullcount.runtime.evidence.codes import WARNING_TEXT, Severity, severity_of
-from fullcount.runtime.evidence.envelope import Envelope
-from fullcount.runtime.evidence.series import in_words
-from fullcount.runtime.evidence.warned import WarningSeen
-from fullcount.runtime.evidence.wording import incompleteness, unusable_fields
 from fullcount.runtime.plan.digest import short_digest
 from fullcount.runtime.plan.document import (
     CertificateDoc,
@@ -33,8 +25,20 @@ from fullcount.runtime.plan.document import (
     ProtectionDoc,
     StepDoc,
 )
-from fullcount.runtime.plan.review import QuorumView, ReviewStatus
+from fullcount.runtime.plan.review import ReviewStatus
 from fullcount.runtime.plan.strike import struck_groups
+from fullcount.runtime.plan.summary_evidence import evidence_lines
+from fullcount.runtime.plan.summary_parts import (
+    ExpectationLine,
+    FloorLine,
+    Group,
+    PatternLine,
+    ProtectionLine,
+    RowLine,
+    Summary,
+    Waiting,
+)
+from fullcount.runtime.plan.summary_verdict import next_step, verdict
 from fullcount.runtime.plan.undo_words import taken_back, undo_lines
 from fullcount.runtime.text import one_line, plain
 
@@ -44,151 +48,6 @@ KEY_WIDTH = 60
 """Longer keys are shortened in the middle on screens; the CSV has them whole."""
 VALUE_WIDTH = 60
 _FIELD = re.compile(r"\w+\.(\w+)", re.ASCII)
-
-
-class Tone(StrEnum):
-    """What a verdict asks of the reader; colour follows it and never says more."""
-
-    STOP = "stop"
-    ASK = "ask"
-    GO = "go"
-    DONE = "done"
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """The first line: a word, and what it means here."""
-
-    word: str
-    details: tuple[str, ...]
-    tone: Tone
-
-
-@dataclass(frozen=True, slots=True)
-class EvidenceLine:
-    """One inventory and what was found to hold for it."""
-
-    inventory: str
-    resource: str
-    facts: tuple[str, ...]
-    end: str
-    """The affirmative sign of the end that was seen."""
-    warnings: tuple[str, ...]
-    """Warnings that would have blocked the act, had the workflow not accepted them."""
-    refused: tuple[str, ...]
-    """Fields that could not be taken of some objects."""
-    notices: tuple[str, ...]
-    """Everything else that the source had to say."""
-    missing: tuple[str, ...] = ()
-    """Why it was not read to its end, each with what the source said: what a person approves on a `bounded` plan."""
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """So many objects for one reason, with some of their keys."""
-
-    reason: str
-    count: int
-    examples: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class ProtectionLine:
-    """A protection of the workspace, and what it kept."""
-
-    name: str
-    because: str
-    condition: str
-    kept: str
-
-
-@dataclass(frozen=True, slots=True)
-class ExpectationLine:
-    """What the workflow expects of nobody, why, and whether there was somebody after all."""
-
-    clause: str
-    because: str
-    found: str
-
-
-@dataclass(frozen=True, slots=True)
-class PatternLine:
-    """What a pattern matched, and what it nearly matched, with some of the values; None: nothing."""
-
-    matched: str
-    nearly: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class FloorLine:
-    """A floor and its groups: the name of each, its size, how many would go, how many stay only because of it."""
-
-    clause: str
-    what: str
-    groups: tuple[tuple[str, str, str, str], ...]
-    more: int
-    """How many groups are not listed; none of them loses more than the last one that is."""
-
-
-@dataclass(frozen=True, slots=True)
-class RowLine:
-    """One candidate as reviewers see it. `values` fit the summary's `columns`."""
-
-    mark: str
-    risk: str
-    key: str
-    values: tuple[str, ...]
-    note: str
-
-
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """An object whose next step is not due yet: which one, from when on, and what was done to it last."""
-
-    key: str
-    step: str
-    until: str
-    last: str
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """See the module."""
-
-    verdict: Verdict
-    what: str
-    reversible: str
-    describe: str
-    evidence: tuple[EvidenceLine, ...]
-    caps: str
-    since: str | None
-    undecided: tuple[Group, ...]
-    kept: tuple[Group, ...]
-    struck: tuple[str, ...]
-    """Which objects reviewers took out."""
-    protections: tuple[ProtectionLine, ...]
-    floors: tuple[FloorLine, ...]
-    expected: tuple[ExpectationLine, ...]
-    rule: str
-    parameters: tuple[tuple[str, str], ...]
-    columns: tuple[str, ...]
-    rows: tuple[RowLine, ...]
-    patterns: tuple[PatternLine, ...]
-    near: tuple[str, ...]
-    closest: str | None
-    act: tuple[tuple[str, str], ...]
-    steps: tuple[str, ...]
-    """What a graduated act does tonight: how many objects are at which step."""
-    waiting: tuple[Waiting, ...]
-    clocks: str | None
-    """Whose clocks began, and whose ended without a release."""
-    notes: tuple[str, ...]
-    next_step: str | None
-    """The command that a reader of a plan that waits would type."""
-    short: str
-    plan_id: str
-    undoes: tuple[tuple[str, str], ...] = ()
-    """What an undo says of itself; nothing of any other plan."""
 
 
 MARKS = {0: "", 1: "!", 2: "!!", 3: "!!!"}
@@ -232,103 +91,11 @@ def summarise(doc: PlanDocument, status: ReviewStatus, rows: int | None = None) 
         waiting=_waiting_lines(doc),
         clocks=_clocks(doc),
         notes=tuple(plain(note) for note in doc.notes),
-        next_step=_next_step(doc, status),
+        next_step=next_step(doc, status),
         undoes=undo_lines(doc),
         short=short_digest(doc.digest),
         plan_id=plain(doc.plan_id),
     )
-
-
-# -- the verdict ------------------------------------------------------------------------------------------------------
-
-
-def verdict(doc: PlanDocument, status: ReviewStatus) -> Verdict:
-    """Return where the plan stands. A state that this module does not know is shown as it is, as a reason to stop."""
-    candidates = fmt.count(doc.sums.candidates)
-    match status.state:
-        case _ if not doc.sums.hold:
-            return Verdict("INVALID", ("the sums of this plan do not hold, nothing may follow from it",), Tone.STOP)
-        case "applying" | "approved" if status.resumes_at is not None:
-            return Verdict("PAUSED", (f"goes on from {fmt.weekday_moment(status.resumes_at)} on",), Tone.ASK)
-        case "over_cap":
-            candidates += "" if doc.along == 0 else f" + {fmt.count(doc.along)} that go along"
-            allowed = "none is" if doc.caps.effective == 0 else f"at most {fmt.count(doc.caps.effective)} are"
-            return Verdict(
-                "OVER CAP", (f"{candidates} selected, {allowed} allowed: this can't be approved",), Tone.STOP
-            )
-        case "superseded":
-            what = "plan of this proposal" if doc.undo is None else "undo of the same objects"
-            return Verdict("SUPERSEDED", (f"a newer {what} has replaced it",), Tone.STOP)
-        case "expired":
-            again = "plan again" if doc.undo is None else f"fullcount undo {plain(doc.undo.plan_id)}"
-            return Verdict("EXPIRED", (f"its approval is too old: {again}",), Tone.STOP)
-        case "applying":
-            return Verdict("APPLYING", ("it is being acted on",), Tone.GO)
-        case "applied":
-            return Verdict("APPLIED", ("a plan is used once",), Tone.DONE)
-        case "report":
-            return Verdict("REPORT", ("this workflow has no act: there is nothing to approve",), Tone.DONE)
-        case "approved" | "waiting" if doc.sums.candidates == 0:
-            return Verdict("NOTHING TO DO", ("no object is selected",), Tone.DONE)
-        case "approved":
-            return Verdict("APPROVED", _approved(status), Tone.GO)
-        case "waiting":
-            return Verdict("NEEDS APPROVAL", _waiting(status), Tone.ASK)
-        case other:
-            return Verdict(plain(other).upper().replace("_", " "), ("nothing may be done with it",), Tone.STOP)
-
-
-def _next_step(doc: PlanDocument, status: ReviewStatus) -> str | None:
-    """Return the command that a reader would type next; None where nothing follows from the plan."""
-    match verdict(doc, status).word:
-        case "NEEDS APPROVAL":
-            return f"fullcount approve {plain(doc.plan_id)}"
-        case "APPROVED" | "APPLYING" | "PAUSED":
-            return f"fullcount apply {plain(doc.plan_id)}"
-        case _:
-            return None
-
-
-def _approved(status: ReviewStatus) -> tuple[str, ...]:
-    if status.automatic is not None:
-        by = f"approved automatically: {plain(status.automatic)}"
-        return (by,) if status.expires_at is None else (by, f"expires {fmt.weekday_moment(status.expires_at)}")
-    people = ", ".join(plain(name) for quorum in status.quorums for name in quorum.given)
-    by = f"{status.given} of {status.needed}" + (f" by {people}" if people else "")
-    return (by,) if status.expires_at is None else (by, f"expires {fmt.weekday_moment(status.expires_at)}")
-
-
-def _waiting(status: ReviewStatus) -> tuple[str, ...]:
-    parts = [f"{status.given} of {status.needed}"]
-    if status.asked_because is not None:
-        parts.append(f"not automatically: {plain(status.asked_because)}")
-    if status.broken is not None:
-        parts.append(f"its approval no longer holds: {plain(status.broken)}")
-    if status.unreachable is not None:
-        parts.append(f"this can't be approved as `[roles]` in fullcount.toml are: {plain(status.unreachable)}")
-    given = [plain(name) for quorum in status.quorums for name in quorum.given]
-    if len(given) > 0:
-        parts.append(f"given by {', '.join(given)}")
-    missing = [_next(quorum) for quorum in status.quorums if len(quorum.given) < quorum.needed]
-    if len(missing) > 0:
-        parts.append(f"next: {' and '.join(missing)}{_but_not(status)}")
-    return tuple(parts)
-
-
-def _next(quorum: QuorumView) -> str:
-    open_ = quorum.needed - len(quorum.given)
-    words = {1: "any one", 2: "any two", 3: "any three"}.get(open_, f"any {open_}")
-    if len(quorum.may) == 0:
-        return f"{words} of {plain(quorum.role)}, in which nobody is left who may"
-    return f"{words} of {plain(quorum.role)} ({', '.join(plain(name) for name in quorum.may)})"
-
-
-def _but_not(status: ReviewStatus) -> str:
-    if not any(quorum.not_by_author for quorum in status.quorums):
-        return ""
-    if status.viewer_is_author:
-        return ", not you (author)"
-    return f", not {', '.join(plain(name) for name in status.authors)} (author)" if len(status.authors) > 0 else ""
 
 
 # -- what, on which evidence, within which caps -----------------------------------------------------------------------
@@ -385,81 +152,6 @@ def final_rows(doc: PlanDocument) -> int:
         return 0 if doc.act.get("reversible") is True else max(doc.sums.candidates, 1)
     final = {each["step"] for each in doc.act["steps"] if each["reversible"] is not True}
     return sum(1 for row in doc.rows if row.step is None or row.step.label in final)
-
-
-def evidence_lines(doc: PlanDocument) -> list[EvidenceLine]:
-    """Return a line for each certificate, with the age that its read had when the plan was made."""
-    envelopes = {envelope.inventory: envelope for envelope in doc.envelopes}
-    return [
-        EvidenceLine(
-            inventory=plain(held.inventory),
-            resource=plain(f"{held.source}.{held.resource}"),
-            facts=(*_facts(held, envelopes.get(held.inventory), doc.created_at), *_series(doc, held)),
-            end=plain(held.end_marker),
-            warnings=tuple(plain(warning) for warning in held.accepted_warnings),
-            refused=tuple(_refused(envelopes.get(held.inventory))),
-            notices=tuple(_notices(envelopes.get(held.inventory))),
-            missing=tuple(_missing(held, envelopes.get(held.inventory))),
-        )
-        for held in doc.certificates
-    ]
-
-
-def _facts(held: CertificateDoc, envelope: Envelope | None, at: datetime) -> list[str]:
-    """Return what was seen, claim by claim, with what it was measured on."""
-    age = None if envelope is None else fmt.length(at - envelope.scope.started_at)
-    facts = [fmt.counted(held.rows, "row")]
-    if len(held.incomplete) > 0:
-        facts.append("NOT COMPLETE: there may be more")
-    if len(held.parts) > 0:
-        facts.append(f"{fmt.counted(len(held.parts), 'part')}: {'; '.join(plain(part) for part in held.parts)}")
-    for claim in held.claims:
-        if claim.startswith("snapshot "):
-            facts.append(f"{plain(held.consistency)} snapshot")
-        elif claim.startswith("fresh ") and age is not None:
-            facts.append(f"{age} old ({plain(claim)})")
-        elif claim.startswith("count agrees"):
-            facts.append(f"{plain(claim)} ({fmt.count(held.distinct_keys)})")
-        else:
-            facts.append(plain(claim))
-    return facts
-
-
-def _series(doc: PlanDocument, held: CertificateDoc) -> list[str]:
-    """Return how the reading stands to those before it: its size, and the warnings that came again."""
-    measured = doc.measurements.get(held.inventory)
-    if measured is None:
-        return []
-    series = [] if measured.series is None else [in_words(held.rows, measured.series)]
-    return series + [
-        plain(f"{seen.code} {_times(seen)} since {seen.since:%Y-%m-%d} ({seen.owner}{_until(seen)})")
-        for seen in measured.warnings
-        if severity_of(seen.code) is not Severity.NOTES
-    ]
-
-
-def _times(seen: WarningSeen) -> str:
-    return "once" if seen.runs == 1 else f"{seen.runs:,} times in a row"
-
-
-def _until(seen: WarningSeen) -> str:
-    return "" if seen.accepted_until is None else f", accepted until {seen.accepted_until}"
-
-
-def _refused(envelope: Envelope | None) -> list[str]:
-    return [] if envelope is None else [plain(text) for text in unusable_fields(envelope)]
-
-
-def _notices(envelope: Envelope | None) -> list[str]:
-    if envelope is None:
-        return []
-    return [plain(f"{notice.code}: {notice.detail or WARNING_TEXT[notice.code]}") for notice in envelope.warnings]
-
-
-def _missing(held: CertificateDoc, envelope: Envelope | None) -> list[str]:
-    """Return the reasons as the plan holds them, with what the source said of each where that is at hand."""
-    said = {} if envelope is None else {incompleteness(r): r.detail for r in envelope.completeness.reasons}
-    return [plain(f"{code}: {said[code]}" if said.get(code) else code) for code in held.incomplete]
 
 
 def _caps(doc: PlanDocument) -> str:

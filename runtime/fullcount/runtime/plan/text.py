@@ -17,8 +17,9 @@ from fullcount.runtime.plan.document import PlanDocument
 from fullcount.runtime.plan.layout import BLANK, FAINT, Flow, Rows, flow, labelled, stacked, verdict_line
 from fullcount.runtime.plan.lists import in_words
 from fullcount.runtime.plan.review import ReviewStatus
-from fullcount.runtime.plan.summary import KEY_WIDTH, PatternLine, RowLine, Summary, summarise
-from fullcount.runtime.plan.summary import Group as Reasons
+from fullcount.runtime.plan.summary import KEY_WIDTH, summarise
+from fullcount.runtime.plan.summary_parts import Group as Reasons
+from fullcount.runtime.plan.summary_parts import PatternLine, RowLine, Summary
 from fullcount.runtime.text import plain, shorten
 
 ROWS: Final = 10

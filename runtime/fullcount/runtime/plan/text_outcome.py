@@ -20,7 +20,7 @@ from fullcount.runtime.evidence.refusal import Finding, Ground, Need, Prevented,
 from fullcount.runtime.evidence.wording import unusable_fields
 from fullcount.runtime.plan.layout import BLANK, FAINT, labelled, stacked, verdict_line
 from fullcount.runtime.plan.review import AppliedView
-from fullcount.runtime.plan.summary import Tone
+from fullcount.runtime.plan.summary_parts import Tone
 from fullcount.runtime.text import plain
 
 _WORDS: Final = {Ground.EVIDENCE: "REFUSED", Ground.POLICY: "REFUSED BY POLICY", Ground.STALE: "STALE"}

@@ -11,7 +11,8 @@ from rich.text import Text
 from fullcount.runtime import format as fmt
 from fullcount.runtime.plan.cells import to_json
 from fullcount.runtime.plan.layout import BLANK, FAINT, Flow, Rows, labelled, stacked, verdict_line
-from fullcount.runtime.plan.summary import Tone, pattern_line
+from fullcount.runtime.plan.summary import pattern_line
+from fullcount.runtime.plan.summary_parts import Tone
 from fullcount.runtime.plan.text import pattern_lines
 from fullcount.runtime.text import one_line, plain
 from fullcount.runtime.understand.compare import Comparison, Moved
