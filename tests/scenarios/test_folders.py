@@ -106,7 +106,7 @@ def test_j04_a_folder_goes_only_with_what_was_seen_in_it(tmp_path):
     plan = jobs.plan()
     assert jobs.apply(plan).exit == 0
     assert jobs.there() == {f"running-{number}" for number in range(4)}
-    assert jobs.bench.run("undo", plan["plan_id"]).exit == 0
+    jobs.bench.undone(plan)
     assert jobs.there() == before
 
 

@@ -128,8 +128,7 @@ def test_only_what_nothing_refers_to_goes_and_comes_back_as_it_was(shop):
     assert set(shop.there()) == {"attached.png", "attached later.png", "new.png"}
     assert shop.kept() == 2
     assert shop.bench.run("verify").exit == 0
-    undone = shop.bench.run("undo", plan["plan_id"])
-    assert undone.exit == 0, undone.said
+    shop.bench.undone(plan)
     assert (shop.there(), shop.kept()) == (before, 0)
     assert shop.bench.run("verify").exit == 0
 
@@ -163,7 +162,7 @@ def test_what_lies_in_quarantine_goes_when_its_backup_is_over_and_no_sooner(shop
             engine.remove_expired_backups()
         assert shop.kept() == kept
     undone = shop.bench.run("undo", plan["plan_id"])
-    assert undone.exit != 0
+    assert undone.exit not in (0, 5), undone.said
     assert set(shop.there()) == {"attached.png", "new.png"}
 
 
@@ -189,5 +188,5 @@ def test_the_restore_of_one_file_can_be_rehearsed(shop):
         kinds = [kind for (kind,) in db.execute("SELECT kind FROM acts ORDER BY intent_at, kind")]
     assert kinds.count("rehearse_undo") == kinds.count("rehearse_again") == 1
     assert shop.kept() == 3
-    assert shop.bench.run("undo", plan["plan_id"]).exit == 0
+    shop.bench.undone(plan)
     assert len(shop.there()) == 5

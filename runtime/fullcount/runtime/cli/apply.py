@@ -11,7 +11,7 @@ from fullcount.runtime.cli import options
 @options.plan_id
 @options.as_json
 def apply(plan: str, as_json: bool) -> None:
-    """Act on what an approved plan lists, or take back what an approved undo lists. Each object is read again before.
+    """Act on, or take back, what an approved plan lists. Each object is read again right before.
 
     Called again it does nothing twice: what was cut off is gone on with, what is done stays done.
     """
