@@ -146,7 +146,7 @@ def test_an_empty_folder_where_the_mount_should_be_deletes_nothing_and_plans_not
     shop.put(".uploads", days=0)  # another mount, with a marker of its own and a file of the same name
     shop.put("unused.png")
     applied = shop.bench.run("apply", plan["plan_id"])
-    assert "is not the one of the plan: `target_folder`" in applied.words
+    assert "is not the one of the plan: `target_id_folder`" in applied.words
     assert (set(shop.there()), shop.kept()) == ({"unused.png"}, 0)
 
 

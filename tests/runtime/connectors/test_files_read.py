@@ -387,8 +387,8 @@ async def test_the_identity_tells_one_folder_from_another(tmp_path):
     share.root.mkdir()
     second = await reader.identity()
     await reader.close()
-    assert {name for name in first if first[name] != second[name]} == {"target_folder"}
-    assert {"target_host", "target_root", "target_filesystem", "user", "uid"} <= set(first)
+    assert {name for name in first if first[name] != second[name]} == {"target_id_folder"}
+    assert {"target_host", "target_root", "target_id_filesystem", "user", "uid"} <= set(first)
 
 
 @pytest.mark.slow

@@ -444,3 +444,6 @@ class KeepsObjects(Protocol):
 TARGET_FACTS = "target"
 """Identity keys that start with `target` name the system and must be equal for reader, plan and actor; other keys
 (such as the user) may differ between reading and acting."""
+
+TARGET_IDS = "target_id_"
+"""Of these, those that begin so are compared like all others, and shown to nobody: numbers that no reader knows."""

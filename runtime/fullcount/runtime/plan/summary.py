@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from fullcount.runtime import format as fmt
-from fullcount.runtime.connectors.base import TARGET_FACTS
+from fullcount.runtime.connectors.base import TARGET_FACTS, TARGET_IDS
 from fullcount.runtime.plan.digest import short_digest
 from fullcount.runtime.plan.document import (
     CertificateDoc,
@@ -125,7 +125,11 @@ def _what(doc: PlanDocument) -> str:
 
 def _target(doc: PlanDocument, source: str | None) -> str:
     facts = doc.target.get(source or "", {})
-    named = [plain(value, VALUE_WIDTH) for name, value in sorted(facts.items()) if name.startswith(TARGET_FACTS)]
+    named = [
+        plain(value, VALUE_WIDTH)
+        for name, value in sorted(facts.items())
+        if name.startswith(TARGET_FACTS) and not name.startswith(TARGET_IDS)
+    ]
     if len(named) == 0:
         return "" if source is None else f" in {plain(source)}"
     return f" in {', '.join(named)}"

@@ -188,8 +188,8 @@ def identity(root: Root) -> dict[str, str]:
         "target_kind": "files",
         "target_host": gethostname(),
         "target_root": os.path.realpath(root.path),
-        "target_filesystem": filesystem,
-        "target_folder": str(root.inode),
+        "target_id_filesystem": filesystem,
+        "target_id_folder": str(root.inode),
         "user": local_user(),
         "uid": str(os.geteuid()),
     }
