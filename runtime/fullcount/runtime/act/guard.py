@@ -148,8 +148,8 @@ def _fence(given: GuardInputs) -> Finding | None:
 
 
 def _superseded(given: GuardInputs) -> Finding | None:
-    if given.plan_state != "superseded":
-        return None
+    if given.purpose is Purpose.UNDO or given.plan_state != "superseded":
+        return None  # a newer plan replaces what is still to be done, and not what was done
     return Finding(
         code="FC710",
         message="a newer plan of the same workflow has replaced this one",
@@ -169,7 +169,7 @@ def _used(given: GuardInputs) -> Finding | None:
 
 def _usable(given: GuardInputs) -> Finding | None:
     """Allow only the states that are known to permit the purpose; a state nobody thought of forbids."""
-    allowed = {"approved", "applying"} if given.purpose is Purpose.ACT else {"applying", "applied"}
+    allowed = {"approved", "applying"} if given.purpose is Purpose.ACT else {"applying", "applied", "superseded"}
     if given.plan_state in allowed:
         return None
     if given.plan_state == "over_cap":
