@@ -35,15 +35,27 @@ SETTINGS = (
     Setting(kind="key", extra="canary"),
     Setting(extra="stop"),
 )
-TROUBLES = ("crash", "crash", "late", "hidden", "lost", "lost", "twice", "fails", "meanwhile", "meanwhile", "none")
+TROUBLES = (
+    "crash",
+    "crash",
+    "late",
+    "hidden",
+    "hidden",
+    "lost",
+    "lost",
+    "twice",
+    "fails",
+    "meanwhile",
+    "meanwhile",
+    "none",
+)
 CALLS = (1, 1, 2)
 MOMENTS = tuple(range(6, 27))
 WAITS = (
-    *[LEASE + timedelta(seconds=1)] * 7,
+    *[LEASE + timedelta(seconds=1)] * 6,
     timedelta(seconds=1),
     timedelta(minutes=20),
-    REMEMBERED + timedelta(minutes=10),
-    REMEMBERED + timedelta(minutes=10),
+    *[REMEMBERED + timedelta(minutes=10)] * 3,
     -timedelta(hours=1),
 )
 MEANTIME = (*["nothing"] * 6, "arrive", "touch", "touch", "touch", "change", "strike", "plan")
