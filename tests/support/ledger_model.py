@@ -327,11 +327,9 @@ class Model:
             await self._meanwhile(trouble.what)
         if trouble.kind != "twice" and self.setting.kind == "condition":
             self.arrive()  # what was under way is there before what was sent after it
-        result = self.target.deliver(call)
+        result = self.target.deliver(call, unseen=trouble.kind == "hidden")
         if trouble.kind == "twice" and self.setting.kind != "once":
             self.target.deliver(call)
-        if trouble.kind == "hidden":
-            self.target.hide(call)
         if trouble.kind == "meanwhile" and not trouble.first:
             await self._meanwhile(trouble.what)
         engine.moment()

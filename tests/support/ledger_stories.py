@@ -55,10 +55,16 @@ WAITS = (
     *[LEASE + timedelta(seconds=1)] * 6,
     timedelta(seconds=1),
     timedelta(minutes=20),
-    *[REMEMBERED + timedelta(minutes=10)] * 3,
+    REMEMBERED + timedelta(minutes=10),
     -timedelta(hours=1),
 )
-MEANTIME = (*["nothing"] * 6, "arrive", "touch", "touch", "touch", "change", "strike", "plan")
+WAITS_WITH_KEYS = (
+    *[LEASE + timedelta(seconds=1)] * 4,
+    timedelta(minutes=20),
+    *[REMEMBERED + timedelta(minutes=10)] * 4,
+)
+"""Where keys are forgotten, that moment is what matters."""
+MEANTIME = (*["nothing"] * 8, "arrive", "touch", "touch", "touch", "change", "strike", "plan")
 AGAINST = (*["nothing"] * 21, "halt", "pause", "leave", "revoke", "expire", "outdate", "newer")
 
 
@@ -93,7 +99,7 @@ def step(model: Model, pick: Pick) -> None:
 
 def _run(model: Model, pick: Pick) -> None:
     """Time passes, something happens, and a run begins in which something goes wrong, or that may do nothing."""
-    model.move(pick(WAITS))
+    model.move(_wait(model, pick))
     model.prepare()
     _meantime(model, pick(MEANTIME))
     against, wrong = pick(AGAINST), trouble(pick)
@@ -130,8 +136,12 @@ def _undo(model: Model, pick: Pick) -> None:
         model.move(LEASE)
         model.apply()
     model.undo(trouble(pick))
-    model.move(pick(WAITS))
+    model.move(_wait(model, pick))
     model.undo(trouble(pick))
+
+
+def _wait(model: Model, pick: Pick) -> timedelta:
+    return pick(WAITS_WITH_KEYS if model.setting.kind == "key" else WAITS)
 
 
 def story(seed: int, steps: int = STEPS) -> Model:

@@ -53,15 +53,22 @@ class Target:
         """How often a call with this key took effect."""
         self._under_way: list[_Sent] = []
         self._known: dict[str, datetime] = {}
-        self._hidden: dict[str, datetime] = {}
+        self._hidden: dict[str, _Sent] = {}
 
-    def deliver(self, call: ActCall) -> ActResult:
-        """Do what a call says, as far as a target of this kind does."""
-        key = call.idempotency_key
+    def deliver(self, call: ActCall, *, unseen: bool = False) -> ActResult:
+        """Do what a call says, as far as a target of this kind does. `unseen`: nobody can read it for a while.
+
+        A target that looks at an object before it acts on it shows at once what it did.
+        """
+        key, table = call.idempotency_key, self._source.tables["accounts"]
+        before = dict(table.objects.get(call.key, {}))
         result = self._told(call) if self._kind == "condition" else self._just_done(call)
         if result.outcome is Outcome.DONE and not self._remembers(key):
             self.effects[key] += 1
             self._known[key] = self._clock()
+            if unseen and self._kind == "key":
+                self._hidden[key] = _Sent(call, self._clock())
+                table.put(before)
         return result
 
     def _told(self, call: ActCall) -> ActResult:
@@ -90,11 +97,6 @@ class Target:
         """Let a call be under way."""
         self._under_way.append(_Sent(call, self._clock()))
 
-    def hide(self, call: ActCall) -> None:
-        """Let nobody see for a while that a call took effect. A target that is read to act on it shows what it did."""
-        if self._kind == "key":
-            self._hidden[call.idempotency_key] = self._clock()
-
     def may_arrive(self, key: str | None) -> bool:
         """Whether a call with this key is still under way."""
         return any(sent.call.idempotency_key == key for sent in self._under_way)
@@ -108,10 +110,12 @@ class Target:
         """Let everything that is under way arrive, and be seen."""
         while len(self._under_way) > 0:
             self.deliver(self._under_way.pop(0).call)
+        for unseen in self._hidden.values():
+            self._source.tables["accounts"].change(*unseen.call.key, locked=unseen.call.arguments["locked"])
         self._hidden.clear()
 
     def before(self, moment: datetime) -> None:
         """Let arrive and be seen what has to be by a moment."""
         late = any(moment - sent.at >= REMEMBERED for sent in self._under_way)
-        if late or any(moment - since >= ARRIVES for since in self._hidden.values()):
+        if late or any(moment - unseen.at >= ARRIVES for unseen in self._hidden.values()):
             self.arrive()
