@@ -192,6 +192,21 @@ def prepare_rehearsal(folder: Path, objects: int) -> None:
         (folder / name).write_text(text)
 
 
+def prepare_rehearsed_step(folder: Path, objects: int) -> None:
+    """Make the same as `prepare_rehearsal`, of an act with steps, the only one of which deletes."""
+    prepare_rehearsal(folder, objects)
+    workflow = folder / "workflow.fcw"
+    text = workflow.read_text()
+    steps = """  act lock with steps {
+    delete: directory.delete(id: a.id) backup kept for 1d rehearse restore
+    concurrency 4
+    canary 2 then wait 1s
+  }
+}
+"""
+    workflow.write_text(text[: text.index("  act lock with")] + steps)
+
+
 def prepare_steps(folder: Path, objects: int) -> None:
     """Make the same database; its rows are marked first and locked fourteen days later."""
     prepare_sql(folder, objects)

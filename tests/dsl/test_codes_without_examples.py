@@ -9,7 +9,9 @@ WITHOUT = {
     "another version of the program or of a connector is needed for it": {"FC731", "FC735", "FC756", "FC757"},
     "a program of the host makes what is wrong": {"FC782"},
     "two processes have to meet, or a signal has to come": {"FC720", "FC721", "FC765"},
-    "the target fails, or a long act stands at another step": {"FC764", "FC770", "FC780", "FC786", "FC787", "FC797"},
+    "the target fails, or a long act stands at another step": {
+        "FC738", "FC763", "FC764", "FC770", "FC780", "FC786", "FC787", "FC795", "FC797",
+    },
     "the target gives an object only in part": {"FC788"},
     "the source itself answers worse than it declares": {"FC745", "FC748"},
     "the store has to be damaged past its own locks": {"FC715", "FC717", "FC740", "FC741", "FC773"},

@@ -409,6 +409,32 @@ class TestValues:
         matches = await (await source.reader()).lookup(source.resource, "n", 7, ("id",))
         assert sorted(row["id"].value for row in matches.rows) == [1, 2, 3, 4, 5]
 
+    @pytest.mark.requirement("R22")
+    async def test_several_look_ups_at_once_answer_as_each_of_them_would(self, database, make_source):
+        """Types with loose equality, padding, a collation that folds, numbers that are no int, rows without a value."""
+        database(
+            "CREATE EXTENSION IF NOT EXISTS citext",
+            "CREATE COLLATION folds (provider = icu, locale = 'und-u-ks-level2', deterministic = false)",
+            "CREATE TABLE accounts (id serial PRIMARY KEY, loose citext, fixed char(4), folded text COLLATE folds,"
+            " n numeric, k int)",
+            "INSERT INTO accounts (loose, fixed, folded, n, k) VALUES ('a', 'a', 'a', 7, 7), ('A', 'A', 'A', 7.5, 8),"
+            " ('b', 'a ', 'B', 'NaN', 7), (NULL, NULL, NULL, 1e30, NULL), ('', '', '', NULL, 0)",
+        )
+        fields = {"id": "int", "loose": "text?", "fixed": "text?", "folded": "text?", "n": "int?", "k": "int?"}
+        source = make_source({"table": "accounts", "key": ["id"], "fields": fields})
+        reader, texts = await source.reader(), ("a", "A", "a ", "a   ", "b", "", "z")
+
+        def drawn(matches):
+            return sorted(row["id"].value for row in matches.rows), matches.complete, matches.reasons
+
+        asked = {"loose": texts, "fixed": texts, "folded": texts, "n": (7, 8, 0), "k": (7, 8, 9, 2**62)}
+        for name, values in asked.items():
+            together = await reader.lookup_many(source.resource, name, values, tuple(fields))
+            assert set(together) >= set(values) - {2**62}, name
+            for value, found in together.items():
+                alone = await reader.lookup(source.resource, name, value, tuple(fields))
+                assert drawn(found) == drawn(alone), (name, value)
+
     async def test_keys_and_look_ups_take_any_text(self, database, accounts):
         """Text that looks like SQL, quotes, or that the database can't hold finds nothing, and breaks nothing."""
         reader = await accounts.reader()

@@ -37,15 +37,16 @@ def _maybe(type_: Type) -> FieldType:
     return FieldType(type_, optional=True)
 
 
-def _restore(*undoes: str) -> Operation:
+def _restore(*undoes: str, name: str = "restore", sets_anew: str | None = None) -> Operation:
     return Operation(
-        name="restore",
+        name=name,
         parameters={"id": Parameter(_always(TEXT), key="id")},
         effect=Effect.CREATE,
         idempotency=Idempotency.NATURAL,
         reversible=False,
         undoes=frozenset(undoes),
         restores=True,
+        sets_anew=frozenset() if sets_anew is None else frozenset({sets_anew}),
     )
 
 
@@ -153,6 +154,16 @@ LOGS = Resource(
             escalates=True,
         ),
         "restore": _restore("purge", "shred"),
+        "drop": Operation(
+            name="drop",
+            parameters={"id": Parameter(_always(TEXT), key="id")},
+            effect=Effect.DELETE,
+            idempotency=Idempotency.NATURAL,
+            reversible=False,
+            closure=Closure.NONE,
+            backup=True,
+        ),
+        "write_again": _restore("drop", name="write_again", sets_anew="at"),
     },
 )
 

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -216,7 +217,10 @@ async def _act(order: Order, workspace: Workspace, fault: Fault, clock: Callable
             if progress.waits_until is not None:
                 fault.at("in_wait")
 
-        act = runner.undo if order.verb == "undo" else runner.apply
+        # each object is named: what was found gone after a kill is brought back as well
+        keys = frozenset(row.key for row in store.load_plan(order.plan_id).document.rows)
+        undo = partial(runner.undo, only=keys, named=True)
+        act = undo if order.verb == "undo" else runner.apply
         try:
             end = await act(order.plan_id, current_person(), progress=told)
         except FullcountError as error:

@@ -270,16 +270,15 @@ def _approve(each: tree.ApproveDecl) -> list[list[str]]:
     return [*rules, *([] if each.expires is None else [["expires", "after", _duration(each.expires)]])]
 
 
+def _kept(each: tree.ActDecl | tree.StepDecl) -> list[list[str]]:
+    clauses = [] if each.undo is None else [["undo", *_operation(each.undo)]]
+    clauses += [] if each.backup is None else [["backup", "kept", "for", _duration(each.backup.kept)]]
+    clauses += [] if each.cascades is None else [["cascades", "within", "limit"]]
+    return clauses + ([] if each.rehearse is None else [["rehearse", "restore"]])
+
+
 def _act(each: tree.ActDecl) -> list[list[str]]:
-    clauses = []
-    if each.undo is not None:
-        clauses.append(["undo", *_operation(each.undo)])
-    if each.backup is not None:
-        clauses.append(["backup", "kept", "for", _duration(each.backup.kept)])
-    if each.cascades is not None:
-        clauses.append(["cascades", "within", "limit"])
-    if each.rehearse is not None:
-        clauses.append(["rehearse", "restore"])
+    clauses = _kept(each)
     if each.rate is not None:
         clauses.append(["rate", str(each.rate.count), "per", each.rate.per])
     if each.concurrency is not None:
@@ -297,10 +296,10 @@ def _act(each: tree.ActDecl) -> list[list[str]]:
 
 
 def _step(each: tree.StepDecl) -> list[str]:
-    undo = [] if each.undo is None else ["undo", *_operation(each.undo)]
+    kept = [token for clause in _kept(each) for token in clause]
     after = [] if each.after is None else ["after" if each.times is None else "every", _duration(each.after)]
     after += [] if each.times is None else [",", str(each.times), "times"]
-    return [each.label.text, ":", *_operation(each.operation), *undo, *after]
+    return [each.label.text, ":", *_operation(each.operation), *kept, *after]
 
 
 def _schedule(each: tree.ScheduleClause) -> list[str]:

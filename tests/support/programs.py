@@ -315,12 +315,15 @@ single_acts = st.builds(
     _optional(canaries),
 )
 steps = st.builds(
-    lambda n, o, u, a, t: tree.StepDecl(n, o, u, a, NOWHERE, None if a is None else NOWHERE, None if a is None else t),
+    lambda n, o, u, a, t, k: tree.StepDecl(
+        n, o, u, a, NOWHERE, None if a is None else NOWHERE, None if a is None else t, *k
+    ),
     names | st.just(_name("release")),
     operations,
     _optional(operations),
     _optional(durations),
     _optional(counts),
+    kept_acts,
 )
 graduated_acts = st.builds(
     lambda p, r, c, s, w, y: tree.ActDecl(p, None, None, r, c, s, NOWHERE, canary=y, steps=tuple(w)),

@@ -12,6 +12,7 @@ from tests.support.stores import ROLES, WORKFLOW, approval
 
 from fullcount.runtime.approve.approvals import give
 from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.store.elsewhere import ActedElsewhere
 from fullcount.runtime.store.errors import ApprovalRefused, FenceLost, LeaseHeld
 from fullcount.runtime.store.instants import from_micros
 from fullcount.runtime.store.store import Store
@@ -37,6 +38,8 @@ def main(url: str, work: str, name: str, count: int) -> None:
                 approve(store, int(name))
             case "intents":
                 intents(store, name)
+            case "same-objects":
+                same_objects(store, name)
 
 
 def say(what: object) -> None:
@@ -84,6 +87,22 @@ def intents(store: Store, run_id: str) -> None:
                 continue
         if entry.fresh:
             say(row.key[0])
+
+
+def same_objects(store: Store, run_id: str) -> None:
+    """Mean every act of a run's plan, one by one; print those that no other plan was before at."""
+    run = store.find_run(run_id)
+    assert run is not None
+    assert run.plan_id is not None
+    plan = store.load_plan(run.plan_id)
+    fence = store.claim_plan(run.plan_id, run_id, timedelta(seconds=30))
+    store.begin_apply(run.plan_id, run_id, fence)
+    for row in plan.document.rows:
+        try:
+            store.record_intents(run.plan_id, run_id, fence, [Intent(row.key, "lock", {"id": row.key[0]})])
+        except ActedElsewhere:
+            continue
+        say(row.key[0])
 
 
 if __name__ == "__main__":

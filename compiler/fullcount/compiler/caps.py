@@ -76,7 +76,6 @@ def act_of(
     calls: program.Calls,
     windows: tuple[program.Window, ...],
     canary: program.Canary | None,
-    backup: program.Backup | None = None,
 ) -> program.Act:
     """Make the act of the program; without `concurrency` one object at a time."""
     rate = None if decl.rate is None else Decimal(decl.rate.count) / _SECONDS[decl.rate.per]
@@ -92,9 +91,9 @@ def act_of(
         canary,
         calls.steps,
         calls.release,
-        backup,
-        cascades=decl.cascades is not None,
-        rehearse=decl.rehearse is not None,
+        calls.backup,
+        calls.cascades,
+        calls.rehearse,
     )
 
 

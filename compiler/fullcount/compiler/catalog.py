@@ -91,6 +91,9 @@ class Operation:
     """Whether doing it again does more than doing it once: a second delete that destroys. It is never repeated."""
     key_life: int | None = None
     """How long the target knows an idempotency key again, in microseconds; None: nobody says so."""
+    sets_anew: frozenset[str] = frozenset()
+    """Fields that an object restored by it does not have back: the source sets them of itself. Neither compared nor
+    relied upon."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ _NAMES = {value: name for name, value in _CLASSES.items()}
 _LATER: Mapping[str, frozenset[str]] = {
     "program.Canary": frozenset({"then"}),
     "program.Act": frozenset({"rehearse"}),
+    "program.Step": frozenset({"backup", "cascades", "rehearse"}),
 }
 """Parts that came later, by class: left out where they say nothing, so that what is without them keeps its digest."""
 _ENUMS: dict[str, type[Enum]] = {"Kind": types.Kind, "Consistency": claims.Consistency, "Direction": claims.Direction}

@@ -31,7 +31,7 @@ from fullcount.compiler.edges import (
     claim_model,
     duration_text,
 )
-from fullcount.compiler.program import RELEASE, Act, Notify, Proposal, Use, Workflow
+from fullcount.compiler.program import RELEASE, Act, Notify, Proposal, Step, Use, Workflow
 from fullcount.compiler.promises import covered
 from fullcount.dsl.dataclass import dataclass
 from fullcount.dsl.source import Source
@@ -107,9 +107,14 @@ def stage_of(graph: nx.DiGraph[str], node: str) -> Stage:
 
 
 def _steps_text(act: Act) -> str:
-    parts = [f"{step.label} after {duration_text(step.after)}" if step.after > 0 else step.label for step in act.steps]
+    parts = [_step_text(step) for step in act.steps]
     rehearsal = ["a restore is rehearsed"] if act.rehearse else []
     return ", ".join((*parts, *([RELEASE] if act.release is not None else []), *rehearsal))
+
+
+def _step_text(step: Step) -> str:
+    after = f" after {duration_text(step.after)}" if step.after > 0 else ""
+    return f"{step.label}{after}{' (its restore is rehearsed)' if step.rehearse else ''}"
 
 
 def _add(graph: nx.DiGraph[str], stage: Stage) -> Stage:

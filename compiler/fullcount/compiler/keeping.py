@@ -1,5 +1,7 @@
 """What is kept of an object before it is acted on, and what goes with it: `backup` and `cascades`.
 
+Both are asked of each deed, so that a step of a graduated act is held to what a plain act is held to.
+
 Guarantees of an act that checked: a deletion says, by its source's declaration, what else it takes along, or nothing is
 deleted; what goes along goes only where the workflow says so; a backup is taken only of what can be brought back from
 it as a whole. It must never take silence for "nothing else".
@@ -11,6 +13,7 @@ from dataclasses import replace
 
 from fullcount.compiler import program
 from fullcount.compiler.catalog import Catalog, Closure, Operation
+from fullcount.compiler.deeds import Deed, Kept, deeds, with_kept
 from fullcount.compiler.report import error
 from fullcount.dsl import tree
 from fullcount.dsl.diagnostics import Diagnostics, Label
@@ -19,15 +22,18 @@ from fullcount.dsl.source import Span
 
 def check_keeping(
     decl: tree.ActDecl, calls: program.Calls, catalog: Catalog, sink: Diagnostics
-) -> tuple[program.Calls, program.Backup | None] | None:
+) -> program.Calls | None:
     """Check these clauses; return the calls, with the undo that a backup makes possible; None with a finding."""
-    holds = [
-        _closures(decl, calls, catalog, sink),
-        decl.cascades is None or _cascades(decl, decl.cascades, calls, catalog, sink),
-    ]
-    if decl.backup is None:
-        return (calls, None) if all(holds) else None
-    kept = _backed_up(decl, decl.backup, calls, catalog, sink)
+    found = [_kept(deed, catalog, sink) for deed in deeds(decl, calls)]
+    kept = {each.deed.label: each for each in found if each is not None}
+    return None if len(kept) < len(found) else with_kept(calls, kept)
+
+
+def _kept(deed: Deed, catalog: Catalog, sink: Diagnostics) -> Kept | None:
+    holds = [_closure(deed, catalog, sink), _cascades(deed, catalog, sink)]
+    if deed.decl.backup is None:
+        return Kept(deed, deed.call, deed.undo, None) if all(holds) else None
+    kept = _backed_up(deed, deed.decl.backup, catalog, sink)
     return kept if all(holds) else None
 
 
@@ -35,57 +41,42 @@ def _operation(call: program.OperationCall, catalog: Catalog) -> Operation:
     return catalog.resources(call.source)[call.resource].operations[call.operation]
 
 
-def _closures(decl: tree.ActDecl, calls: program.Calls, catalog: Catalog, sink: Diagnostics) -> bool:
-    """Whether of everything that is deleted it is known what goes with it; if not, that is reported."""
-    written = [(decl.operation, calls.call)]
-    written += [
-        (step.operation, found.call) for step in decl.steps for found in calls.steps if found.label == step.label.text
-    ]
-    holds = True
-    for place, call in written:
-        if place is None or call is None or not call.deletes:
-            continue
-        if _operation(call, catalog).closure is not Closure.UNKNOWN:
-            continue
-        holds = False
-        error(
-            sink,
-            "FC571",
-            f"nobody says what else goes when `{call.operation}` deletes an object",
-            place.span,
-            note="what goes with it is not known",
-            why="what a deletion takes along was approved by nobody, and no limit counts it",
-            help='if it takes nothing along, say so where the source is configured: `closure = "none"` under'
-            f" `[sources.{call.source}.resources.{call.resource}.operations.{call.operation}]`",
-        )
-    return holds
-
-
-def _cascades(
-    decl: tree.ActDecl, said: tree.CascadesDecl, calls: program.Calls, catalog: Catalog, sink: Diagnostics
-) -> bool:
-    call = calls.call
-    if call is not None and call.deletes and _operation(call, catalog).closure is Closure.COMPUTED:
+def _closure(deed: Deed, catalog: Catalog, sink: Diagnostics) -> bool:
+    """Whether of what is deleted it is known what goes with it; if not, that is reported."""
+    call = deed.call
+    if not call.deletes or _operation(call, catalog).closure is not Closure.UNKNOWN:
         return True
-    if call is not None and call.deletes and _operation(call, catalog).closure is Closure.UNKNOWN:
-        return True  # reported already
+    error(
+        sink,
+        "FC571",
+        f"nobody says what else goes when `{call.operation}` deletes an object",
+        deed.at,
+        note="what goes with it is not known",
+        why="what a deletion takes along was approved by nobody, and no limit counts it",
+        help='if it takes nothing along, say so where the source is configured: `closure = "none"` under'
+        f" `[sources.{call.source}.resources.{call.resource}.operations.{call.operation}]`",
+    )
+    return False
+
+
+def _cascades(deed: Deed, catalog: Catalog, sink: Diagnostics) -> bool:
+    """Whether something may go along that can be counted, where the deed says that it may; if not, that is reported."""
+    said, call = deed.decl.cascades, deed.call
+    if said is None or (call.deletes and _operation(call, catalog).closure is not Closure.NONE):
+        return True  # where nobody knows what goes along, that is reported already
     error(
         sink,
         "FC572",
         "nothing goes along here that could be counted",
         said.span,
-        labels=() if decl.operation is None else (Label(decl.operation.span, "takes nothing along"),),
+        labels=(Label(deed.at, "takes nothing along"),),
         help="remove `cascades within limit`",
     )
     return False
 
 
-def _backed_up(
-    decl: tree.ActDecl, said: tree.BackupDecl, calls: program.Calls, catalog: Catalog, sink: Diagnostics
-) -> tuple[program.Calls, program.Backup] | None:
-    call = calls.call
-    if call is None or decl.operation is None:
-        return None  # the grammar offers no backup beside steps; a step that strayed in is reported
+def _backed_up(deed: Deed, said: tree.BackupDecl, catalog: Catalog, sink: Diagnostics) -> Kept | None:
+    call, decl = deed.call, deed.decl
     if said.kept <= 0:
         error(
             sink,
@@ -108,7 +99,7 @@ def _backed_up(
         return None
     restoring = _restoring(call, catalog)
     if restoring is None:
-        _no_way(call, decl.operation.span, said, sink)
+        _no_way(call, deed.at, said, sink)
         return None
     if decl.cascades is not None:
         error(
@@ -128,7 +119,7 @@ def _backed_up(
         if parameter.key is not None and given.key == parameter.key
     }
     undo = program.OperationCall(call.source, call.resource, restoring.name, keys, reversible=True, from_backup=True)
-    return replace(calls, call=replace(call, reversible=True), undo=undo), program.Backup(said.kept)
+    return Kept(deed, replace(call, reversible=True), undo, program.Backup(said.kept))
 
 
 def _restoring(call: program.OperationCall, catalog: Catalog) -> Operation | None:

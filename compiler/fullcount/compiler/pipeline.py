@@ -37,7 +37,7 @@ from fullcount.compiler.notifies import check_notifies
 from fullcount.compiler.program import Workflow
 from fullcount.compiler.promises import read_promises
 from fullcount.compiler.protections import Protections, Shared, check_protections, protect_workflow, refuse_strays
-from fullcount.compiler.rehearsing import check_rehearsal
+from fullcount.compiler.rehearsing import Rehearsed, check_rehearsal
 from fullcount.compiler.report import error
 from fullcount.compiler.requirements import check_requirements
 from fullcount.compiler.schedule import check_schedule
@@ -170,6 +170,10 @@ def _program(
     return program.Program(tuple(protect_workflow(workflow, protections) for workflow in workflows))
 
 
+def _rehearsed_upon(proposal: program.Proposal | None, inventories: Mapping[str, program.Inventory]) -> Rehearsed:
+    return Rehearsed(proposal, None if proposal is None else inventories.get(proposal.inventory))
+
+
 @dataclass(frozen=True, slots=True)
 class Surroundings:
     """Where a workflow stands: its file, the texts of all files and lists, the names they share, the workspace, its
@@ -228,9 +232,10 @@ def compile_workflow(workflow: tree.Workflow, around: Surroundings, sink: Diagno
             canary = check_canary(act_decl.canary, proposals.get(name), promises, approval, names.catalog, sink)
         calls = check_act(checker, act_decl, proposals.get(act_decl.proposal.text))
         kept = None if calls is None else check_keeping(act_decl, calls, names.catalog, sink)
-        rehearsed = kept is None or check_rehearsal(act_decl, kept[0], names.catalog, sink)
+        upon = _rehearsed_upon(proposals.get(act_decl.proposal.text), inventories)
+        rehearsed = kept is None or check_rehearsal(act_decl, kept, upon, names.catalog, sink)
         if kept is not None and windows is not None and rehearsed:
-            acts.append(act_of(act_decl, kept[0], windows, canary, kept[1]))
+            acts.append(act_of(act_decl, kept, windows, canary))
     schedule = None if workflow.schedule is None else check_schedule(workflow.schedule, sink)
     notifies = check_notifies(names, sink)
 

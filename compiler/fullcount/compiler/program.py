@@ -348,23 +348,30 @@ RELEASE: Final = "release"
 class Step:
     """One step of a graduated act. `after`: microseconds since the step before it was done.
 
-    For the first step it counts from the plan that first selected the object; 0: it is due at once.
+    For the first step it counts from the plan that first selected the object; 0: it is due at once. `backup`,
+    `cascades`, `rehearse`: as of an `Act`, for this step alone.
     """
 
     label: str
     call: OperationCall
     undo: OperationCall | None
     after: int
+    backup: Backup | None = None
+    cascades: bool = False
+    rehearse: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """What an act calls: one operation with its undo, or steps with their release."""
+    """What an act calls: one operation with its undo and what is kept of it, or steps with their release."""
 
     call: OperationCall | None = None
     undo: OperationCall | None = None
     steps: tuple[Step, ...] = ()
     release: OperationCall | None = None
+    backup: Backup | None = None
+    cascades: bool = False
+    rehearse: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -372,7 +379,9 @@ class Act:
     """What to do with each approved object. `rate` is acts per second; None: unlimited. No window: at any time.
 
     Either there is a `call`, or there are `steps`: a graduated act, which does one step of an object at a time. What
-    takes something back is of the resource of the proposal's inventory.
+    takes something back is of the resource of the proposal's inventory. `undo`, `backup`, `cascades` and `rehearse` are
+    those of the one call; whoever asks of both kinds of acts asks by the name of the step: `undos`, `backups`,
+    `cascading`, `rehearsed`.
     """
 
     proposal: str
@@ -407,6 +416,26 @@ class Act:
         if self.call is not None:
             return {} if self.undo is None else {None: self.undo}
         return {step.label: step.undo for step in self.steps if step.undo is not None}
+
+    @property
+    def backups(self) -> Mapping[str | None, Backup]:
+        """How long what a call is about to change is kept, whole, by the name of its step; of others nothing is."""
+        kept = {None: self.backup} if self.call is not None else {step.label: step.backup for step in self.steps}
+        return {name: backup for name, backup in kept.items() if backup is not None}
+
+    @property
+    def cascading(self) -> frozenset[str | None]:
+        """The calls that may take along what goes with an object, by the names of their steps."""
+        if self.call is not None:
+            return frozenset({None} if self.cascades else ())
+        return frozenset(step.label for step in self.steps if step.cascades)
+
+    @property
+    def rehearsed(self) -> tuple[str | None, ...]:
+        """The calls whose restore is rehearsed before the rest, by the names of their steps, in order."""
+        if self.call is not None:
+            return (None,) if self.rehearse else ()
+        return tuple(step.label for step in self.steps if step.rehearse)
 
     @property
     def sources(self) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import Final
 
 from fullcount.compiler import ir, program
+from fullcount.compiler.deeds import labels_of
 from fullcount.compiler.environment import Env
 from fullcount.compiler.expressions import Checker
 from fullcount.compiler.lower import facts
@@ -65,15 +66,9 @@ def check_steps(
         program.Step(label, *each, 0 if step.after is None else step.after)
         for step, each in zip(graduated, calls, strict=True)
         if each is not None
-        for label in _labels(step)
+        for label in labels_of(step)
     ]
     return program.Calls(steps=tuple(made), release=None if let_go is None else let_go[0])
-
-
-def _labels(step: tree.StepDecl) -> tuple[str, ...]:
-    """Return the names of the steps that one stands for: `nag`, `nag 2`, `nag 3`."""
-    name = step.label.text
-    return (name, *(f"{name} {number}" for number in range(2, 1 if step.times is None else step.times + 1)))
 
 
 def refuse_strays(decl: tree.ActDecl, sink: Diagnostics) -> bool:
@@ -160,17 +155,26 @@ def _clock(step: tree.StepDecl, *, first: bool, sink: Diagnostics) -> bool:
 
 
 def _release(release: tree.StepDecl, sink: Diagnostics) -> bool:
-    if release.after is not None or release.undo is not None:
-        error(
-            sink,
-            "FC553",
-            "a release does not wait" if release.after is not None else "a release is not taken back",
-            release.after_span or (release.undo.span if release.undo is not None else release.span),
-            why="it is due as soon as an object no longer qualifies, and the object starts again from the first step "
-            "if it ever does",
-            help="remove it" if release.after is not None else "remove the `undo`",
-        )
-        return False
+    """Whether a release says nothing but what is called; the first thing too much is reported."""
+    said = (
+        ("does not wait", "it", release.after_span),
+        ("is not taken back", "the `undo`", None if release.undo is None else release.undo.span),
+        ("keeps no backup", "the `backup`", None if release.backup is None else release.backup.span),
+        ("takes nothing along", "the `cascades`", None if release.cascades is None else release.cascades.span),
+        ("is not rehearsed", "the `rehearse`", None if release.rehearse is None else release.rehearse.span),
+    )
+    for what, clause, span in said:
+        if span is not None:
+            error(
+                sink,
+                "FC553",
+                f"a release {what}",
+                span,
+                why="it is due as soon as an object no longer qualifies, and the object starts again from the first "
+                "step if it ever does",
+                help=f"remove {clause}",
+            )
+            return False
     return True
 
 

@@ -302,16 +302,25 @@ class Builder:
         )
 
     def _step(self, node: Node) -> tree.StepDecl:
-        undo, after, every = subtrees(node, "undo"), subtrees(node, "step_after"), subtrees(node, "step_every")
-        wait = token_at(after[0], -1) if after else token_at(every[0], 1) if every else None
+        label = self._at.name(tokens(node, "LABEL")[0])
+        block = f"step `{label.text}`"
+        undo, backup = self._once(node, block, "undo"), self._once(node, block, "backup")
+        cascades, rehearse = self._once(node, block, "cascades"), self._once(node, block, "rehearse")
+        clocks = subtrees(node, "step_after", "step_every")
+        self._report_repeats(clocks, block, ["after"] * len(clocks))
+        every = [each for each in clocks if each.data == "step_every"][:1] if len(clocks) == 1 else []
+        wait = token_at(clocks[0], 1) if clocks else None
         return tree.StepDecl(
-            self._at.name(tokens(node, "LABEL")[0]),
+            label,
             self._operation(subtrees(node, "operation")[0]),
-            self._operation(subtrees(undo[0], "operation")[0]) if undo else None,
+            self._operation(subtrees(undo, "operation")[0]) if undo is not None else None,
             self._integer(wait, "every" if every else "after", "duration", "14d") if wait is not None else None,
             self._at.span(node),
-            self._at.span((after or every)[0]) if wait is not None else None,
+            self._at.span(clocks[0]) if clocks else None,
             self._integer(token_at(every[0], 3), "every", "int", "12") if every else None,
+            backup=self._holding.backup(backup) if backup is not None else None,
+            cascades=tree.CascadesDecl(self._at.span(cascades)) if cascades is not None else None,
+            rehearse=tree.RehearseDecl(self._at.span(rehearse)) if rehearse is not None else None,
         )
 
     def _operation(self, node: Node) -> tree.OperationCall:

@@ -35,6 +35,9 @@ CLAUSES: Final[dict[str, tuple[str, ...]]] = {
 #: Blocks that also hold entries of the form `name: …`.
 LABELLED: Final = frozenset({"steps"})
 
+#: The clauses that stand behind the operation of a step, in canonical order.
+STEP_CLAUSES: Final = ("undo", "backup", "cascades", "rehearse", "after", "every")
+
 #: Blocks whose entries are separated by commas, with the words that an entry starts with (empty: any name).
 LISTS: Final[dict[str, tuple[str, ...]]] = {
     "verify": ("complete", "fresh", "snapshot", "visibility", "rows", "change", "count"),

@@ -68,6 +68,8 @@ def _unknown(at: Scene, token: Raw, what: str, words: tuple[str, ...]) -> Diagno
 def _what_is_known(kind: str, word: str, what: str, words: tuple[str, ...], meant: str | None) -> str:
     if word == "across":
         return 'it stands in the head of an inventory: `inventory v from s.r across region in ["eu", "us"] {`'
+    if kind in keywords.LABELLED and word in keywords.STEP_CLAUSES:
+        return f"write `{word} …` behind the operation of the step that it is about, and before the next step"
     if meant is not None:
         return f"did you mean `{meant}`? write it like `{keywords.EXAMPLES[meant]}`"
     blocks = [*keywords.CLAUSES.items(), *keywords.LISTS.items()]

@@ -557,7 +557,9 @@ class WindowDecl:
 
 @dataclass(frozen=True, slots=True)
 class StepDecl:
-    """`disable: directory.update(…) undo … after 14d` of a graduated act. `after` in microseconds.
+    """`disable: directory.update(…) undo … backup … cascades … rehearse … after 14d` of a graduated act.
+
+    `after` in microseconds.
 
     `nag: mail.send(…) every 1h, 11 times` is so many steps, `after` that long each. The step called `release` is what
     is done to an object that no longer qualifies.
@@ -570,6 +572,9 @@ class StepDecl:
     span: Span
     after_span: Span | None
     times: int | None = None
+    backup: BackupDecl | None = None
+    cascades: CascadesDecl | None = None
+    rehearse: RehearseDecl | None = None
 
 
 @dataclass(frozen=True, slots=True)

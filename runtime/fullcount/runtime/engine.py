@@ -55,10 +55,11 @@ from fullcount.runtime.plan.document import PlanDocument
 from fullcount.runtime.plan.prevented import prevented
 from fullcount.runtime.planning import Planning, PlanRequest, approval_of, sources_of, used_fields
 from fullcount.runtime.readers import Readers, open_actor
+from fullcount.runtime.store.elsewhere import ActElsewhere
 from fullcount.runtime.store.errors import StoreError
 from fullcount.runtime.store.held_backups import remove_expired
 from fullcount.runtime.store.store import Store
-from fullcount.runtime.store.views import NoticeRow, PlanState, StoredPlan
+from fullcount.runtime.store.views import LedgerEntry, NoticeRow, PlanState, StoredPlan
 from fullcount.runtime.telling import of_plan
 from fullcount.runtime.versions import version_of
 from fullcount.runtime.walk import Evidence, Walked, walk
@@ -109,6 +110,8 @@ class PlanEnd:
     approval: ApprovalStatus | None = None
     told: Sequence[NoticeRow] = ()
     """Who is told of it, and what came of that."""
+    elsewhere: Sequence[ActElsewhere] = ()
+    """Acts of other plans on objects of this one, of which nobody knows yet what came of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,8 +262,12 @@ class Engine:
         stop: StopSignal | None = None,
         progress: Callable[[ActProgress], None] | None = None,
         only: frozenset[tuple[Any, ...]] | None = None,
+        named: bool = False,
     ) -> ApplyEnd:
-        """Take back what a plan did, object by object, where nobody has changed it since. `only`: of these objects."""
+        """Take back what a plan did, object by object, where nobody has changed it since.
+
+        `only`: of these objects; `named`: a person named each of them.
+        """
         plan = self.store.load_plan(plan_id)
         workflow = workflow_from_document(plan.document.program)
         proposal = proposal_of(workflow, plan.document.proposal)
@@ -268,7 +275,7 @@ class Engine:
         self.remove_expired_backups()
         async with Readers(self.workspace) as readers:
             context = self._context(plan, workflow, proposal, person, readers, stop, progress, None)
-            report = await undo_plan(replace(context, only=only))
+            report = await undo_plan(replace(context, only=only, named=named))
         return ApplyEnd(report.exit, plan, report, told=await self.tell(report.run_id))
 
     def remove_expired_backups(self) -> int:
@@ -314,6 +321,17 @@ class Engine:
             raise NothingToApproveError(plan.document.proposal)
         return approvals.strike(self.store, plan, declared, self.workspace.roles, person, keys, because)
 
+    def settle(
+        self, plan: StoredPlan, person: Person, keys: Sequence[tuple[Any, ...]], *, took_effect: bool, because: str
+    ) -> Sequence[LedgerEntry]:
+        """Record what a person says came of acts whose outcome nobody knows. Raises `NothingToSettle` and its kin."""
+        declared = approval_of(workflow_from_document(plan.document.program), plan.document.proposal)
+        if declared is None:
+            raise NothingToApproveError(plan.document.proposal)
+        return approvals.settle(
+            self.store, plan, declared, self.workspace.roles, person, keys, took_effect=took_effect, because=because
+        )
+
     def _record_holds(self) -> None:
         """Refuse to act on a record that was changed from outside: approvals, outcomes and halts stand in it."""
         found = verify_record(self.store)
@@ -338,7 +356,8 @@ class Engine:
             return PlanEnd(planning.run_id, "refused", exit_of(refusals), envelopes, refusals, would)
         approval = next((e for e in walked.evidence.values() if isinstance(e, ApprovalStatus)), None)
         state, ended = plan_state(stored, approval)
-        return PlanEnd(planning.run_id, state, ended, envelopes, refusals, None, stored, approval)
+        elsewhere = self.store.open_elsewhere(stored.document.plan_id)
+        return PlanEnd(planning.run_id, state, ended, envelopes, refusals, None, stored, approval, elsewhere=elsewhere)
 
     def exemptions(self, name: str) -> tuple[Exemption, ...]:
         """Read an exemption list as it is now, wherever it stands; not from within a loop. Raises `WorkspaceError`."""

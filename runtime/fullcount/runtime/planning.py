@@ -291,7 +291,7 @@ class Planning:
             return unanswered(stage, error)
         if isinstance(found, Finding):
             return Refusal(stage=stage.node, ground=Ground.EVIDENCE, findings=(found,))
-        return with_closures(document, found, cascades=act.cascades, previous=previous)
+        return with_closures(document, found, cascading=act.cascading, previous=previous)
 
     def _accepted_notes(self, evidence: Evidence) -> tuple[str, ...]:
         """Return what a reviewer has to know of the warnings that the workspace accepts."""

@@ -58,14 +58,16 @@ class OnDemandReader:
 
     async def read(self, resource: Resource, key: tuple[Value, ...], fields: Sequence[str]) -> Reading:
         """See `SourceReader.read`."""
-        reader = await self._opened()
+        return await self._together(await self._opened()).read(resource, key, fields)
+
+    def _together(self, reader: SourceReader) -> Gathering:
         if self._gathering is None:
             self._gathering = Gathering(reader)
-        return await self._gathering.read(resource, key, fields)
+        return self._gathering
 
     async def lookup(self, resource: Resource, field: str, value: Value, fields: Sequence[str]) -> Matches:
         """See `SourceReader.lookup`."""
-        return await (await self._opened()).lookup(resource, field, value, fields)
+        return await self._together(await self._opened()).lookup(resource, field, value, fields)
 
     async def count(self, resource: Resource) -> int:
         """See `SourceReader.count`."""

@@ -33,10 +33,11 @@ class NotDoneError(FullcountError):
 
 @dataclass(frozen=True, slots=True)
 class Aim:
-    """The plan that an undo is of, and its objects; None: all that it did."""
+    """The plan that an undo is of, and its objects; None: all that it did. `named`: somebody named each of them."""
 
     plan_id: str
     only: frozenset[tuple[Any, ...]] | None = None
+    named: bool = False
 
 
 def aim(store: Store, what: str, objects: Sequence[str] = ()) -> Aim:
@@ -61,7 +62,7 @@ def aim(store: Store, what: str, objects: Sequence[str] = ()) -> Aim:
                     f"`{text}` was not acted upon by the plan `{found.plan_id}`; nothing was taken back",
                     help=f"see what it did: fullcount show {found.plan_id} --all",
                 )
-    return Aim(found.plan_id, frozenset(wanted))
+    return Aim(found.plan_id, frozenset(wanted), named=True)
 
 
 def _within(act: DoneAct, of: Aim) -> bool:
@@ -99,7 +100,7 @@ def _object(store: Store, text: str) -> Aim:
             f"`{text}` was acted upon by several plans and not taken back: {told}",
             help=f"name the plan as well: fullcount undo {meant[0].plan_id} {object_argument(meant[0].object_key)}",
         )
-    return Aim(meant[0].plan_id, frozenset({meant[0].object_key}))
+    return Aim(meant[0].plan_id, frozenset({meant[0].object_key}), named=True)
 
 
 def _keys(text: str) -> list[list[Any]]:

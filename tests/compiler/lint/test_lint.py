@@ -176,3 +176,26 @@ def test_an_undo_that_gives_back_only_a_part_is_warned_of():
     half = with_rule("a.locked").replace("locked: true", 'locked: true, note: "idle"', 1)
     assert codes(half) == ["FC564"]
     assert codes(half.replace("locked: false", 'locked: false, note: ""', 1)) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "warned"),
+    [
+        ("fresh within 1h", "fresh within 1h, change at most 500%", "change at most 500%"),
+        ("fresh within 1h", "fresh within 1h, change at most 100%", "change at most 100%"),
+        ("fresh within 1h", "fresh within 1h, change at most 99.9%", None),
+        ("undo", "stop after 100% undo", "stop after 100%"),
+        ("undo", "stop after 3 failures or 100% undo", "stop after 3 failures or 100%"),
+        ("undo", "stop after 99% undo", None),
+        ("limit 50, 5%", "limit 100%", "limit 100%"),
+        ("limit 50, 5%", "limit 50, 100%", None),
+        ("2 of role", "automatically when count <= 5 and percent <= 100%, otherwise 2 of role", "automatically"),
+        ("2 of role", "automatically when count <= 5 and percent <= 99%, otherwise 2 of role", None),
+    ],
+)
+def test_a_percentage_that_holds_nothing_back_is_warned_of(old: str, new: str, warned: str | None):
+    """It reads like a guard; beside a number, a limit of everything is said on purpose."""
+    text = with_rule("a.locked").replace(old, new, 1)
+    assert [f.code for f in findings(text)] == ([] if warned is None else ["FC565"])
+    if warned is not None:
+        assert underlined(text).startswith(warned)

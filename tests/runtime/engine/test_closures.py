@@ -88,6 +88,26 @@ def test_a_closure_that_grew_since_the_plan_is_left_alone(bench):
     assert len(bench.sql("directory", "SELECT * FROM grants")) == 3
 
 
+@pytest.mark.requirement("R28")
+def test_what_goes_along_with_a_step_goes_only_where_the_step_says_so(bench):
+    """And counts against the limit, as with an act of one operation; the record verifies."""
+    related(bench, "INSERT INTO grants VALUES (1, 'a01'), (2, 'a01')")
+    bench.rule(act="act disable with steps { delete: directory.delete(id: a.id) }", limit="5, 100%")
+    planned = bench.plan()
+    document = bench.run("show", planned["plan_id"], "--json").json["plan"]
+    assert "step `delete` does not say `cascades within limit`" in document["undecided"][0]["missing"][0]
+    along = "act disable with steps { delete: directory.delete(id: a.id) cascades within limit }"
+    bench.rule(act=along, limit="4, 100%")
+    bench.plan(exits=4)
+    bench.rule(act=along, limit="5, 100%")
+    planned = bench.approved()
+    assert "cascades within the limit" in bench.run("show", planned["plan_id"]).words
+    ended = bench.run("apply", planned["plan_id"], "--json")
+    assert set(outcomes(ended).values()) == {("done", None)}
+    assert bench.sql("directory", "SELECT * FROM grants") == []
+    assert bench.run("verify").exit == 0
+
+
 def test_what_was_approved_to_go_along_goes(bench):
     """The plan says what, for each object and in all; the record verifies."""
     related(bench, "INSERT INTO grants VALUES (1, 'a01'), (2, 'a01')", "INSERT INTO notes VALUES (1, 'a02')")

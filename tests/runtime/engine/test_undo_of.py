@@ -5,6 +5,11 @@ from __future__ import annotations
 import pytest
 from tests.support.workspaces import ORPHANS
 
+from fullcount.runtime.connectors.base import SourceError
+from fullcount.runtime.connectors.sql.actor import SqlActor
+from fullcount.runtime.evidence.codes import Reason
+from fullcount.runtime.evidence.envelope import Incompleteness
+
 KEPT = "act disable with directory.delete(id: a.id) { backup kept for 30d }"
 
 
@@ -74,3 +79,25 @@ def test_a_lost_backup_is_told_by_verify_and_by_undo(bench):
     assert "put the folder of backups back" in ended.words
     assert "the sources gave no answer" not in ended.words
     assert len(bench.target()) == 11
+
+
+async def _no_answer(*_):
+    raise SourceError(Incompleteness(code=Reason.SOURCE_UNAVAILABLE))
+
+
+@pytest.mark.requirement("R32")
+def test_what_somebody_else_may_have_deleted_comes_back_only_when_it_is_named(bench, monkeypatch):
+    """No answer was kept of three deletions, and one row is gone all the same: the screens say so, from end to end."""
+    planned = bench.approved()
+    with monkeypatch.context() as patch:
+        patch.setattr(SqlActor, "perform", _no_answer)
+        assert bench.run("apply", planned["plan_id"]).exit == 1
+    bench.sql("directory", "DELETE FROM accounts WHERE id = 'a01'")
+    ended = bench.run("apply", planned["plan_id"])
+    assert (ended.exit, "nobody can tell whose it was" in ended.words) == (0, True), ended.said
+    ended = bench.run("undo", planned["plan_id"])
+    assert f"name it: fullcount undo {planned['plan_id']} a01" in ended.words
+    assert len(bench.target()) == 11
+    assert bench.run("undo", "a01").exit == 0
+    assert len(bench.target()) == 12
+    assert bench.run("verify").exit == 0

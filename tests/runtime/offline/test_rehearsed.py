@@ -6,6 +6,7 @@ import csv
 from typing import Any
 
 import pytest
+from tests.runtime.act import test_steps_kept as steps
 from tests.runtime.act.test_rehearsing import DOWN, stage_of, waited
 from tests.support.applying import BO, figures
 
@@ -76,3 +77,27 @@ async def test_a_restored_object_that_waits_to_be_acted_on_again_is_not_started(
     said, lines = handed_on(stage, plan, tmp_path / "export")
     assert "            4 candidates = 1 done + 3 not_started" in said
     assert [line["value"] for line in lines if line["section"] == "object" and line["name"] == "a1"] == ["not_started"]
+
+
+async def test_each_step_that_was_rehearsed_is_told_and_one_that_was_not_is_found(tmp_path, monkeypatch):
+    """By the same rule as in the house: a step needs its rehearsal if something of it is left."""
+    from fullcount.runtime.act import rehearsing
+
+    held, not_held = tmp_path / "held", tmp_path / "not"
+    held.mkdir()
+    not_held.mkdir()
+    nights = await steps.week_later(held, fresh=2, rehearse_lock=True)
+    plan = await steps.waited(nights)
+    assert figures(await nights.apply(plan)) == {"done": 6}
+    said, _ = handed_on(nights, plan, tmp_path / "out")
+    assert [key in line for line in said if "was rehearsed with" in line for key in ("a00", "a1")] == [
+        *(True, False),
+        *(False, True),
+    ]
+    nights = await steps.week_later(not_held, fresh=2, rehearse_lock=True)
+    plan = await steps.waited(nights)
+    only_lock = rehearsing.Rehearsal._steps
+    monkeypatch.setattr(rehearsing.Rehearsal, "_steps", lambda self: only_lock(self)[:1])
+    assert figures(await nights.apply(plan)) == {"done": 6}
+    with pytest.raises(StoreError, match="no restore of step `delete` had been rehearsed"):
+        handed_on(nights, plan, tmp_path / "again")

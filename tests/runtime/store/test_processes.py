@@ -107,3 +107,17 @@ def test_two_runs_never_both_act_on_one_object(shared):
     acted = [key for keys in together(shared.url, "intents", (first, second)) for key in keys]
     assert sorted(acted) == sorted(row.key[0] for row in plan.document.rows)
     assert verify(shared.store).problems == ()
+
+
+@pytest.mark.requirement("R29", "R32")
+def test_two_plans_never_both_act_on_one_object(shared):
+    """Two processes, each with a plan of its own for the same objects: each object is meant by exactly one of them."""
+    keys = [f"k{number}" for number in range(12)]
+    runs = []
+    for workflow, order in ((WORKFLOW, keys), ("another_workflow", keys[::-1])):
+        plan = shared.plan(*order, workflow=workflow)
+        shared.approve(plan)
+        runs.append(shared.store.begin_run(workflow, "apply", BO, plan_id=plan.document.plan_id))
+    acted = [key for said in together(shared.url, "same-objects", tuple(runs)) for key in said]
+    assert sorted(acted) == sorted(keys)
+    assert verify(shared.store).problems == ()

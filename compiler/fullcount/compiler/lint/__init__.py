@@ -17,6 +17,7 @@ from fullcount.compiler.lint import (
     canary_of_all,
     catch_up,
     half_undo,
+    idle_percent,
     length_below_zero,
     limit_of_nothing,
     limit_without_percent,
@@ -57,6 +58,7 @@ RULES: Final[dict[str, Rule]] = {
     "FC562": catch_up.check,
     "FC563": canary_of_all.check,
     "FC564": half_undo.check,
+    "FC565": idle_percent.check,
 }
 """Each rule by the code that it reports."""
 

@@ -1,4 +1,4 @@
-"""FC571 to FC581: what goes with an object, what is kept of it, and the rehearsal of bringing it back.
+"""FC571 to FC583: what goes with an object, what is kept of it, and the rehearsal of bringing it back.
 
 A part of the hundred on how much may happen.
 """
@@ -44,6 +44,20 @@ _REHEARSED = """\
   }
 """
 _SHREDDED = _LOGS.replace("  act remove with archive.OPERATION(id: g.id)\n", _REHEARSED)
+
+_STEPS = """\
+  act disable with steps {
+    lock:   directory.update(id: a.id, locked: true)
+            undo directory.update(id: a.id, locked: false)
+            rehearse restore
+    delete: directory.delete(id: a.id)
+            backup kept for 30d
+            rehearse restore
+            after 30d
+    canary 5 then wait 15m
+  }
+"""
+_GRADUATED = tidy((_ACT, _STEPS))
 
 
 def _deleting(*clauses: str) -> str:
@@ -162,5 +176,30 @@ CODES: tuple[Code, ...] = (
         ),
         wrong=_SHREDDED.replace("OPERATION", "shred"),
         right=_SHREDDED.replace("OPERATION", "shred").replace("    rehearse restore\n", ""),
+    ),
+    Code(
+        id="FC582",
+        title="a canary with no room for every rehearsal",
+        explanation=(
+            "Each step that says `rehearse restore` is rehearsed with an object of its own, which the canary has to "
+            "do first. A canary of fewer objects than there are such steps would leave one of them without, and the "
+            "rest of a plan would never be done. Let the canary be larger, or rehearse fewer steps. Of a step that is "
+            "repeated (`every 1h, 11 times`) each time counts as one."
+        ),
+        wrong=_GRADUATED.replace("canary 5", "canary 1"),
+        right=_GRADUATED,
+    ),
+    Code(
+        id="FC583",
+        title="a rehearsal of what comes back as something else",
+        explanation=(
+            "A rehearsal restores an object and acts on it again, if the rule still holds for it. The source declares "
+            "that a restored object does not have a field back (`set_by_source`, `sets_anew`): it gives it a new "
+            "id, or the time at which it was restored. Where that field tells the object from every other one, or "
+            "the rule reads it, the object is another one after the restore, and no rehearsal could ever hold.\n\n"
+            "A backup of it is still worth something, and `fullcount undo` restores it: remove `rehearse restore`."
+        ),
+        wrong=_SHREDDED.replace("OPERATION", "drop"),
+        right=_SHREDDED.replace("OPERATION", "drop").replace("    rehearse restore\n", ""),
     ),
 )

@@ -156,4 +156,18 @@ CODES: tuple[Code, ...] = (
         wrong=tidy(("locked: true", 'locked: true, note: "idle"')),
         right=tidy(("locked: true", 'locked: true, note: "idle"'), ("locked: false", 'locked: false, note: ""')),
     ),
+    Code(
+        id="FC565",
+        title="a percentage that holds nothing back",
+        severity=Severity.WARNING,
+        explanation=(
+            "Nothing shrinks by more than 100 %, and nothing is more than 100 % of what there is. With `change at most "
+            "500%` an inventory may come back empty and pass; `stop after 100%` stops when nothing is left to do; "
+            "`limit 100%` is every object; `percent <= 100%` is true of every plan.\n\n"
+            "Give a percentage that a bad night would exceed. Where an inventory may really grow to a multiple from "
+            "one night to the next, allow the warning with that reason, and add `rows at least` against its loss."
+        ),
+        wrong=tidy((_BACK, f"{_BACK}\n    stop after 100%")),
+        right=tidy((_BACK, f"{_BACK}\n    stop after 1%")),
+    ),
 )

@@ -262,6 +262,24 @@ CODES: tuple[Code, ...] = (
         ),
     ),
     Code(
+        "FC763",
+        "somebody said what came of the act",
+        "No answer was kept of the call of this act, and reading did not tell whether it took effect. Somebody looked "
+        "at the object and said so: `fullcount settle`. Who, and on what ground, stands with the outcome and in the "
+        "journal.\n\n"
+        "Nothing is to be done. An outcome that is known is never changed again; a new plan judges the object as it "
+        "is.",
+    ),
+    Code(
+        "FC795",
+        "it is gone, and nobody can tell whose it was",
+        "A deletion was meant and its call made, or about to be made, and no answer was kept; the object is gone by "
+        "now. That counts as `done`: the call was under way, and what it was for has come about. Whether this call did "
+        "it, or somebody else at the same time, the target does not tell.\n\n"
+        "An undo of the plan leaves such an object alone: somebody may have meant it to be gone. To bring it back all "
+        "the same, name it: `fullcount undo PLAN OBJECT`.",
+    ),
+    Code(
         "FC786",
         "the act must not be made twice",
         "The call of this act was made, or was about to be, and no answer was kept; reading shows no effect of it by "

@@ -306,6 +306,29 @@ _LEDGER: tuple[Code, ...] = (
         "`fullcount show PLAN` lists the outcome of every object.",
     ),
     Code(
+        "FC738",
+        "an act of another plan stands in the way",
+        "Another plan has acted on this very object, or meant to, and nobody knows yet what came of it: its run is "
+        "still at work, was stopped in the middle, or got no answer. Acting on the object once more could do it twice. "
+        "The other act was looked for by reading, and that did not tell; so the object was left alone and counts as "
+        "`refused`. It is the same when another plan acted on the object between the moment in which this run read it "
+        "and its own act.\n\n"
+        "Apply the plan that is named: that settles by reading what can be read. What can't is settled by somebody who "
+        "has looked at the object: `fullcount settle PLAN KEY --took-effect --because 'why'`, or `--no-effect`. Then "
+        "plan again: the new plan has the object if it is still due.",
+    ),
+    Code(
+        "FC739",
+        "there is nothing to settle",
+        "`fullcount settle` says what came of an act whose outcome nobody knows. For the object that was named the "
+        "plan has no such act: none was meant, or its outcome is known, and what is known is never changed. Nothing "
+        "was recorded at all.\n\n"
+        "`fullcount show PLAN --all` lists the outcome of every object.",
+        form=Form.COMMAND,
+        wrong=session("fullcount settle PLAN a01 --no-effect --because 'the log says so'"),
+        right=session("fullcount show PLAN"),
+    ),
+    Code(
         "FC729",
         "a step was asked for that is not due",
         "Where an object of a graduated act stands is part of the record: which step was done to it last, and when. "

@@ -73,11 +73,11 @@ CODES: tuple[Code, ...] = (
     ),
     Code(
         id="FC553",
-        title="a release that waits or is taken back",
+        title="a release that does more than let go",
         explanation=(
             "`release` is what is done to an object that no longer qualifies. It is due as soon as that is proven, and "
             "the object starts again from the first step if it ever qualifies anew, so a release has neither a time "
-            "nor an `undo`."
+            "nor an `undo`, and nothing of it is kept, taken along or rehearsed."
         ),
         wrong=_steps(_NOTE, f"{_LOCK} after 14d", f"{_RELEASE} after 7d"),
         right=_RIGHT,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 from fullcount.compiler.lower import facts
@@ -17,7 +18,7 @@ from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.program import Act, Inventory, Proposal
 from fullcount.runtime.act.actors import Actors, NotOpenError, opened, sources_of_rows
 from fullcount.runtime.act.backing_up import BackingUp
-from fullcount.runtime.act.calls import CallsOf
+from fullcount.runtime.act.calls import CallsOf, step_of
 from fullcount.runtime.act.canary import CanaryWatch
 from fullcount.runtime.act.context import ApplyContext, ApplyReport, RowOutcome
 from fullcount.runtime.act.ending import (
@@ -32,10 +33,10 @@ from fullcount.runtime.act.ending import (
 )
 from fullcount.runtime.act.floors import Floors
 from fullcount.runtime.act.group import Due, GroupRunner, Item, Left
-from fullcount.runtime.act.guard import CANARY_FULL, Purpose, guard
+from fullcount.runtime.act.guard import CANARY_FULL, Purpose, guard, other_system
 from fullcount.runtime.act.letting_go import LettingGo, lets_go
 from fullcount.runtime.act.moved import moved, shown_fields
-from fullcount.runtime.act.order import first_of, still_there, waves
+from fullcount.runtime.act.order import first_of, rehearsed_first, still_there, waves
 from fullcount.runtime.act.pacing import GROUP_LIMIT, Pacer
 from fullcount.runtime.act.recheck import Recheck, Rechecker, Standing, Stored, Surroundings, fields_to_read
 from fullcount.runtime.act.rehearsing import Rehearsal, left_open
@@ -53,6 +54,7 @@ from fullcount.runtime.act.session import (
     the_resource,
     uninterrupted,
 )
+from fullcount.runtime.act.settling import settle
 from fullcount.runtime.act.snapshot_rows import SnapshotRows
 from fullcount.runtime.act.stop import StopRule, stop_threshold
 from fullcount.runtime.act.watch import Watch, evidence_ages
@@ -168,10 +170,12 @@ class _Applying:
             self.watch.exempted,
         )
         self.watch.acting = await self.actors.identity()
-        finding = guard(self.watch.inputs(None, 0))
-        if finding is not None and finding.code == "FC758":
-            self.ended.by(finding)  # another system: not even reading there would tell anything
+        given = self.watch.inputs(None, 0)
+        elsewhere = other_system(given.target_planned, given.target_acting)
+        if elsewhere is not None:
+            self.ended.by(elsewhere)
             return
+        finding = guard(given)
         again = await self._resolve(items)
         if self.ended.stopped_by is not None:
             return
@@ -190,7 +194,7 @@ class _Applying:
             canary = CanaryWatch(
                 self.context, self.act.canary, self.run_id, self.fence, self.ended, reader, self._calls, base
             )
-            rehearsal = self._rehearsal(base).held if self.act.rehearse else None
+            rehearsal = self._rehearsal(base).held if len(self.act.rehearsed) > 0 else None
             held = await canary.held(items, rehearsal)
             self.watch.look()
             if not held:
@@ -223,7 +227,7 @@ class _Applying:
             watch=self.watch,
             actors=self.actors,
             calls=self._calls,
-            judge=self._judge,
+            judge=self._judge_again,
             backing_up=self._backing_up(),
             reader=self.context.reader(base.source),
             base=base,
@@ -235,7 +239,8 @@ class _Applying:
         ledger = context.store.ledger(context.plan.document.plan_id)
         resuming = {item.row.key for item in again}
         seen = {entry.object_key for entry in ledger}
-        todo = [*again, *(items[row.key] for row in rows if row.key not in seen)]
+        left = [items[row.key] for row in rows if row.key not in seen]
+        todo = [*again, *rehearsed_first(left, self.act.rehearsed)]
         stop = self.act.stop
         rule = StopRule(None if stop is None else stop_threshold(stop.failures, stop.percent, len(rows)))
         for entry in ledger:
@@ -254,6 +259,7 @@ class _Applying:
             concurrency=self.act.concurrency,
             acts=sum(1 for e in ledger if e.intent_at is not None and e.object_key not in resuming),
             backing_up=self._backing_up(),
+            settle=partial(settle, context),
         )
         pacer = Pacer(self.act.rate, context.monotonic, context.sleep, lambda: context.stop.reason is not None)
         counts = counted(row_outcomes(rows, [e for e in self._last_acts() if e.object_key not in resuming], {}))
@@ -271,15 +277,19 @@ class _Applying:
         return self.context.store.last_acts(self.context.plan.document.plan_id)
 
     def _backing_up(self) -> BackingUp | None:
-        kept = self.act.backup
-        return None if kept is None else BackingUp(self.context.backups, kept.kept, self._calls, self.actors)
+        kept = self.act.backups
+        return None if len(kept) == 0 else BackingUp(self.context.backups, kept, self._calls, self.actors)
 
     def _stopped(self, finding: Finding) -> None:
         self.ended.by(finding, resumes_at=self.watch.resumes_at(finding))
 
-    async def _judge(self, item: Item) -> Due | Left:
+    async def _judge_again(self, item: Item) -> Due | Left:
+        """Judge an object that a rehearsal restored: its clock stands where the restore has put it."""
+        return await self._judge(item, ActKind.REHEARSE_AGAIN)
+
+    async def _judge(self, item: Item, kind: ActKind = ActKind.ACT) -> Due | Left:
         at = self.context.monotonic()
-        in_the_way = self._moved_on(item) or self._not_before(item)
+        in_the_way = self._moved_on(item, kind) or self._not_before(item)
         if in_the_way is not None:
             return in_the_way
         if lets_go(item.row):
@@ -289,7 +299,7 @@ class _Applying:
         if found.outcome is not Standing.STILL_TRUE:
             return Left(_left(item, found), recorded=found.answered)
         another = self._another_version(item, found)
-        if another is not None:
+        if another is not None and kind is ActKind.ACT:  # a restore moves the version on, and was compared
             return another
         arguments = self._calls.of(item.row).arguments(item.planned, found.cells)
         if isinstance(arguments, Finding):
@@ -297,11 +307,11 @@ class _Applying:
         expected = {name: found.cells[name] for name in self._recheck.fields}
         return Due(item, arguments, expected, at, found.cells, closure=self._closure(item))
 
-    def _moved_on(self, item: Item) -> Left | None:
+    def _moved_on(self, item: Item, kind: ActKind) -> Left | None:
         """Whether the object of a graduated act stands elsewhere than the plan says, or its clock has not run out."""
         if item.row.step is None or item.intent is not None:
             return None  # what was meant before was held against its clock then
-        why = self.context.store.step_in_the_way(self.context.plan.document.plan_id, item.row.key)
+        why = self.context.store.step_in_the_way(self.context.plan.document.plan_id, item.row.key, kind=kind)
         return None if why is None else Left(OutcomeEntry(item.row.key, Outcome.CHANGED, STEP_MOVED_ON, why))
 
     def _not_before(self, item: Item) -> Left | None:
@@ -314,7 +324,7 @@ class _Applying:
 
     def _closure(self, item: Item) -> Mapping[str, int] | None:
         """Return what may go with an object; None: the workflow lets nothing go."""
-        if not self.act.cascades or not self._calls.of(item.row).deletes:
+        if step_of(item.row) not in self.act.cascading or not self._calls.of(item.row).deletes:
             return None
         return {} if item.row.closure is None else item.row.closure.counts
 

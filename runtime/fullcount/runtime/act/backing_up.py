@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from fullcount.compiler.program import Backup
 from fullcount.runtime.act.actors import Actors
-from fullcount.runtime.act.calls import CallsOf, backup_of
+from fullcount.runtime.act.calls import CallsOf, backup_of, step_of
 from fullcount.runtime.backups.files import BackupFailed, BackupFiles, BackupLost
 from fullcount.runtime.connectors.base import ActCall, Outcome, SourceError, StoredBackup, TakesBackups
 from fullcount.runtime.evidence.refusal import Finding
@@ -33,17 +34,18 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class BackingUp:
-    """Takes the backups of one run. `kept`: for how long, in microseconds."""
+    """Takes the backups of one run. `kept`: of which steps, and for how long; None: the one operation of an act."""
 
     files: BackupFiles
-    kept: int
+    kept: Mapping[str | None, Backup]
     calls: CallsOf
     actors: Actors
 
     async def take(self, due: Sequence[Due]) -> tuple[list[Due], list[tuple[Item, OutcomeEntry]], Finding | None]:
         """Store every object that is due: those that are stored, the others with why not, and what stops the run.
 
-        Of the others it is for the caller to find out whether an earlier call did it after all.
+        What is due to a step that keeps no backup passes as it is. Of the others it is for the caller to find out
+        whether an earlier call did it after all.
         """
         taken = await asyncio.gather(*map(self._taken, due), return_exceptions=True)
         stored: list[Due] = []
@@ -60,8 +62,11 @@ class BackingUp:
                 stored.append(replace(each, backup=found))
         return stored, left, stops
 
-    async def _taken(self, due: Due) -> StoredBackup | OutcomeEntry:
+    async def _taken(self, due: Due) -> StoredBackup | OutcomeEntry | None:
         row = due.item.row
+        kept = self.kept.get(step_of(row))
+        if kept is None:
+            return None
         actor = self.actors.of(row)
         call = self.calls.of(row).call(due.item.planned, due.arguments, due.expected, "")
         try:
@@ -77,7 +82,7 @@ class BackingUp:
         if due.item.intent is not None and (before is None or before.sha256 != sha256):
             detail = "the object was changed after an act on it was meant and before it was made"
             return OutcomeEntry(row.key, Outcome.CHANGED, None, detail)
-        return StoredBackup(sha256, self.kept, content)
+        return StoredBackup(sha256, kept.kept, content)
 
 
 def _left(key: tuple[Any, ...], why: str) -> OutcomeEntry:

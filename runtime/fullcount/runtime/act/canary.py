@@ -23,7 +23,7 @@ from fullcount.runtime.act.counting import count_after_canary
 from fullcount.runtime.act.ending import Ended, counted, row_outcomes
 from fullcount.runtime.act.group import Item
 from fullcount.runtime.act.guard import waiting
-from fullcount.runtime.act.rehearsing import rehearsed_key
+from fullcount.runtime.act.rehearsing import rehearsed_keys
 from fullcount.runtime.act.stop import FAILURES
 from fullcount.runtime.connectors.base import Outcome, SourceReader
 from fullcount.runtime.evidence.refusal import Finding
@@ -105,8 +105,8 @@ class CanaryWatch:
 
     async def _as_left(self, items: Mapping[tuple[Any, ...], Item]) -> bool:
         """Whether each object of the canary that was changed still is as the act left it."""
-        begun = rehearsed_key(self.context)  # what is being restored is no longer as it was left, and looked at there
-        done = [each for each in self._acted() if each.outcome is Outcome.DONE and each.object_key != begun]
+        begun = rehearsed_keys(self.context)  # what is being restored is no longer as it was left, and looked at there
+        done = [each for each in self._acted() if each.outcome is Outcome.DONE and each.object_key not in begun]
         told = []
         for entry in done:
             item = items[entry.object_key]

@@ -92,9 +92,9 @@ class ApplyContext:
     is in which role, `protections` what the workspace protects of the plan's base inventory, `freezes` when nothing may
     be done; each raises when it can't. `exemption_tables` are the lists that stand in a source, read by a question.
     `backups` is where objects are stored before they are acted on. `only`: the objects that an undo is about; None: all
-    that the plan did. `stop` asks the run to stop. `automatic_approval` reads how many objects a plan may have that its
-    workflow's own rule approved, `irreversible_approvals` how many people must have approved what can't be taken back,
-    `signing` what the workspace asks for of signatures.
+    that the plan did; `named`: a person named each of them. `stop` asks the run to stop. `automatic_approval` reads how
+    many objects a plan may have that its workflow's own rule approved, `irreversible_approvals` how many people must
+    have approved what can't be taken back, `signing` what the workspace asks for of signatures.
     """
 
     store: Store
@@ -123,6 +123,7 @@ class ApplyContext:
     exemption_tables: Mapping[str, Callable[[], Awaitable[Sequence[Exemption]]]] = field(default_factory=dict)
     irreversible_approvals: Callable[[], int] = _nobody_more
     only: frozenset[tuple[Any, ...]] | None = None
+    named: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,9 @@
 The call of an earlier run may arrive late, even after it was read that it took no effect. So an outcome that says that
 nothing was done is recorded only when the object was read once more and the earlier call can do nothing any more:
 because there is no object for it, because its condition no longer holds, or because it is too long ago to arrive.
+
+A deletion of which no answer was kept, and whose object is gone, is done, whoever did it; that nobody can tell whose it
+was, stays with the outcome.
 """
 
 from __future__ import annotations
@@ -23,6 +26,10 @@ from fullcount.runtime.store.views import LedgerEntry, OutcomeEntry
 
 FOUND_DONE = "found done by reading, after a run that did not learn of it"
 
+GONE_UNDER_WAY = "FC795"
+"""The reason of a deletion that is done, and may have been done by somebody else while its call was under way."""
+GONE = "gone, and our call was under way: nobody can tell whose it was"
+
 
 async def took_effect(
     entry: LedgerEntry, row: PlanRow, planned: Planned, calls: CallsOf, actors: Actors, backups: BackupFiles
@@ -37,8 +44,10 @@ async def took_effect(
         return None
 
 
-def found_done(key: tuple[Value, ...]) -> OutcomeEntry:
-    """Return the outcome of an act whose effect was read."""
+def found_done(key: tuple[Value, ...], *, deletes: bool) -> OutcomeEntry:
+    """Return the outcome of an act whose effect was read. `deletes`: the effect is that the object is gone."""
+    if deletes:
+        return OutcomeEntry(key, Outcome.DONE, GONE_UNDER_WAY, GONE)
     return OutcomeEntry(key, Outcome.DONE, None, FOUND_DONE)
 
 

@@ -7,6 +7,9 @@ target said that it did nothing is tried again a few times, the guard asked befo
 
 An object whose intent was committed and that the guard then forbids ends as `refused`, unless the lease was lost or the
 run is only paused: then a later run resolves it, by reading, and this one records nothing more of it.
+
+The store refuses an intent on an object with which another plan is not done. What came of that plan's act is looked for
+once, by reading, and the object judged anew; if it can't be told, the object is refused, and the others go on.
 """
 
 from __future__ import annotations
@@ -36,6 +39,7 @@ from fullcount.runtime.evidence.codes import ActReason
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.plan.digest import CanonicalError, canonical_bytes
 from fullcount.runtime.plan.document import PlanRow
+from fullcount.runtime.store.elsewhere import IN_THE_WAY, ActedElsewhere, ActElsewhere
 from fullcount.runtime.store.errors import FenceLost, StoreError
 from fullcount.runtime.store.views import ActKind, Fence, Intent, LedgerEntry, OutcomeEntry
 
@@ -106,10 +110,13 @@ class GroupRunner:
     concurrency: int
     acts: int
     backing_up: BackingUp | None = None
+    settle: Callable[[str], Awaitable[str | None]] | None = None
+    """Finds out by reading what came of the open acts of another plan; returns why that can't be told of some."""
     stopped_by: Finding | None = None
     undecided: dict[tuple[Any, ...], str] = field(default_factory=dict)
     in_a_row: InARow = field(default_factory=InARow)
     _slots: asyncio.Semaphore = field(init=False)
+    _untold: dict[str, str | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._slots = asyncio.Semaphore(max(1, self.concurrency))
@@ -130,8 +137,7 @@ class GroupRunner:
         judged = await _all(ahead.take(number))
         await self.watch.refresh()
         outcomes, due = await self._admitted([answer for answer in judged if not isinstance(answer, Exception)])
-        due = await self._backed_up(due, outcomes)
-        entries = self._intents(due)
+        due, entries = await self._meant(due, outcomes)
         results: list[OutcomeEntry | Exception | None] = []
         if entries is not None:
             numbered = zip(due, entries, range(self.acts, self.acts + len(due)), strict=True)
@@ -168,7 +174,7 @@ class GroupRunner:
             return entry
         effect = await took_effect(intent, item.row, item.planned, self.calls, self.actors, self.context.backups)
         if effect is True:
-            return found_done(entry.object_key)
+            return found_done(entry.object_key, deletes=self.calls.of(item.row).deletes)
         since = self.context.store.now() - intent.intent_at
         idempotency = self.calls.of(item.row).operation.idempotency
         return entry if effect is False and is_final(entry.outcome, idempotency, since) else None
@@ -217,16 +223,17 @@ class GroupRunner:
 
     async def _backed_up(self, due: list[Due], outcomes: list[OutcomeEntry]) -> list[Due]:
         """Store what is due, where the workflow says so; what can't be stored is left alone."""
-        if self.backing_up is None or len(due) == 0:
+        waiting = [each for each in due if each.backup is None]
+        if self.backing_up is None or len(waiting) == 0:
             return due
-        stored, left, stops = await self.backing_up.take(due)
+        stored, left, stops = await self.backing_up.take(waiting)
         for item, entry in left:
             self.acts += item.intent is not None
             outcomes += await self._left_alone(item, entry)
         if stops is not None:
             self.stopped_by = stops
             return []
-        return stored
+        return [each for each in due if each.backup is not None] + stored
 
     def _parameters(self, due: Due) -> dict[str, Any]:
         return self.calls.of(due.item.row).parameters(self._call(due, ""), due.expected)
@@ -235,17 +242,71 @@ class GroupRunner:
         call = self.calls.of(due.item.row).call(due.item.planned, due.arguments, due.expected, key)
         return replace(call, backup=due.backup, closure=due.closure)
 
-    def _intents(self, due: Sequence[Due]) -> tuple[LedgerEntry, ...] | None:
-        """Commit the intents; None if the store does not allow it, which stops the run."""
-        if len(due) == 0:
-            return None
-        intents = [Intent(each.item.row.key, self.calls.of(each.item.row).name, self._parameters(each)) for each in due]
-        store, plan_id = self.context.store, self.context.plan.document.plan_id
-        try:
-            return store.record_intents(plan_id, self.run_id, self.fence, intents, kind=self.kind)
-        except StoreError as error:
-            self.stopped_by = error.finding
-            return None
+    async def _meant(
+        self, due: list[Due], outcomes: list[OutcomeEntry]
+    ) -> tuple[list[Due], tuple[LedgerEntry, ...] | None]:
+        """Commit the intents of what is due, and return both; no entries if the store does not allow it: that stops."""
+        again: set[tuple[Any, ...]] = set()
+        while True:
+            due = await self._backed_up(due, outcomes)
+            if len(due) == 0:
+                return due, None
+            try:
+                return due, self._intents(due)
+            except ActedElsewhere as error:
+                due = await self._apart(due, error.objects, again, outcomes)
+            except StoreError as error:
+                self.stopped_by = error.finding
+                return due, None
+
+    def _intents(self, due: Sequence[Due]) -> tuple[LedgerEntry, ...]:
+        now = self.context.monotonic()
+        intents = [
+            Intent(
+                each.item.row.key,
+                self.calls.of(each.item.row).name,
+                self._parameters(each),
+                read_ago=timedelta(seconds=max(0.0, now - each.at)),
+            )
+            for each in due
+        ]
+        plan_id = self.context.plan.document.plan_id
+        return self.context.store.record_intents(plan_id, self.run_id, self.fence, intents, kind=self.kind)
+
+    async def _apart(
+        self,
+        due: Sequence[Due],
+        elsewhere: Mapping[tuple[Any, ...], ActElsewhere],
+        again: set[tuple[Any, ...]],
+        outcomes: list[OutcomeEntry],
+    ) -> list[Due]:
+        """Return what may be meant all the same: what no other plan acted on, and what is still due once that is known.
+
+        `again`: the objects that were judged anew; once is enough, so that this comes to an end.
+        """
+        for plan_id in dict.fromkeys(act.plan_id for act in elsewhere.values() if not act.settled):
+            if self.settle is not None and plan_id not in self._untold:
+                self._untold[plan_id] = await self.settle(plan_id)
+        clear = [each for each in due if each.item.row.key not in elsewhere]
+        for each in due:
+            key = each.item.row.key
+            if key not in elsewhere:
+                continue
+            answer: Due | Left
+            if key in again:
+                untold = self._untold.get(elsewhere[key].plan_id)
+                why = elsewhere[key].why + ("" if untold is None else f" (reading it here: {untold})")
+                answer = Left(OutcomeEntry(key, Outcome.REFUSED, IN_THE_WAY, why))
+            else:
+                again.add(key)
+                answer = await self._judged(each.item)
+            if isinstance(answer, Due):
+                clear.append(answer)
+            elif answer.recorded:
+                outcomes += await self._left_alone(each.item, answer.entry)
+            else:
+                self.undecided[key] = answer.entry.detail
+        return clear
 
     # -- the call ---------------------------------------------------------------------------------------------------
 

@@ -268,7 +268,12 @@ def _versions(given: GuardInputs) -> Finding | None:
 
 
 def _target(given: GuardInputs) -> Finding | None:
-    planned, acting = target_facts(given.target_planned), target_facts(given.target_acting)
+    return other_system(given.target_planned, given.target_acting)
+
+
+def other_system(target_planned: Mapping[str, str], target_acting: Mapping[str, str]) -> Finding | None:
+    """Return why the system to act on is not the one of the plan: there, not even reading would tell anything."""
+    planned, acting = target_facts(target_planned), target_facts(target_acting)
     if planned and planned == acting:
         return None
     if not planned:

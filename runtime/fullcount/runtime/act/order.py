@@ -1,7 +1,8 @@
 """In which order the objects of a plan go: those that refer to others before these, and each only if they went.
 
 Guarantees: two objects of which one has to go first are never acted on at the same time, and the other one is acted on
-only when the first is gone. Objects that don't refer to each other stay in the order of the plan.
+only when the first is gone. Objects that don't refer to each other stay in the order of the plan, those of steps that
+are rehearsed before the others.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fullcount.runtime import format as fmt
+from fullcount.runtime.act.calls import step_of
 from fullcount.runtime.act.group import Item, Left
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.plan.document import PlanRow
@@ -45,6 +47,17 @@ def _depth(start: tuple[Any, ...], items: Mapping[tuple[Any, ...], Item], depths
             continue
         open_.pop()
         depths[key] = max((depths.get(child, 0) + 1 for child in before), default=0)
+
+
+def rehearsed_first(items: Sequence[Item], rehearsed: Sequence[str | None]) -> list[Item]:
+    """Return the objects with those first whose step is rehearsed, of several steps in turn: the canary begins there.
+
+    So a canary has one of each such step to be restored, even where most of a plan is at other steps.
+    """
+    turns = {step: [item for item in items if step_of(item.row) == step] for step in rehearsed}
+    most = max((len(each) for each in turns.values()), default=0)
+    first = [each[number] for number in range(most) for each in turns.values() if number < len(each)]
+    return [*first, *(item for item in items if step_of(item.row) not in turns)]
 
 
 def first_of(row: PlanRow) -> tuple[tuple[Any, ...], ...]:

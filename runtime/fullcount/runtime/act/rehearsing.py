@@ -1,6 +1,7 @@
 """The rehearsal of a restore: one object of the canary is brought back, compared, and acted on again.
 
-Guarantees: the rest of a plan waits until an object that was acted on has been restored just as `fullcount undo` would
+Guarantees: the rest of a plan waits until an object that was acted on, one at each step that is rehearsed and of which
+there is a rest, has been restored just as `fullcount undo` would
 restore it, was then found to be what it was before the act, and was acted on again. Both are acts like any other, with
 an intent, a key and an outcome of their own, each made once. What can't be restored, is not as it was, or is not acted
 on again stops the plan; what can't be told is left for the next run. Nothing is restored that may not be acted on now.
@@ -16,8 +17,9 @@ from fullcount.compiler.program import Act, Inventory, Proposal
 from fullcount.runtime import format as fmt
 from fullcount.runtime.act.actors import Actors, opened, sources_of_rows
 from fullcount.runtime.act.backing_up import BackingUp
-from fullcount.runtime.act.calls import CallsOf, backup_of
+from fullcount.runtime.act.calls import CallsOf, backup_of, step_of
 from fullcount.runtime.act.context import ApplyContext
+from fullcount.runtime.act.earlier import GONE_UNDER_WAY
 from fullcount.runtime.act.ending import Ended
 from fullcount.runtime.act.group import Due, GroupRunner, Item, Judge, Left
 from fullcount.runtime.act.guard import Purpose, guard
@@ -31,6 +33,8 @@ from fullcount.runtime.act.taking_back import TakingBack, later
 from fullcount.runtime.act.watch import Watch
 from fullcount.runtime.connectors.base import Outcome, SourceError, SourceReader
 from fullcount.runtime.evidence.refusal import Finding
+from fullcount.runtime.journal.entry import canonical_text
+from fullcount.runtime.offline.rehearsals import passed_with, still_to_rehearse
 from fullcount.runtime.store.views import ActKind, Fence, LedgerEntry, OutcomeEntry
 
 UNLIKE = "FC794"
@@ -40,10 +44,10 @@ KINDS: Final = (ActKind.REHEARSE_UNDO, ActKind.REHEARSE_AGAIN)
 _OPEN: Final = (None, Outcome.UNKNOWN)
 
 
-def rehearsed_key(context: ApplyContext) -> tuple[Any, ...] | None:
-    """Return the object with which the rehearsal of a plan was begun; None: it was not."""
+def rehearsed_keys(context: ApplyContext) -> frozenset[tuple[Any, ...]]:
+    """Return the objects with which a rehearsal of the plan was begun: of a graduated act one at each step."""
     begun = context.store.ledger(context.plan.document.plan_id, kind=ActKind.REHEARSE_UNDO)
-    return begun[0].object_key if len(begun) > 0 else None
+    return frozenset(entry.object_key for entry in begun)
 
 
 def left_open(context: ApplyContext) -> bool:
@@ -78,10 +82,20 @@ class Rehearsal:
 
     async def held(self, items: Mapping[tuple[Any, ...], Item]) -> bool:
         """See it through: whether the rest may be acted on now. If not, the reason was noted. Raises `NotOpenError`."""
-        key = rehearsed_key(self.context) or self._first()
+        for step in self._steps():
+            if not await self._held_at(step, items):
+                return False
+        return True
+
+    async def _held_at(self, step: str | None, items: Mapping[tuple[Any, ...], Item]) -> bool:
+        begun = rehearsed_keys(self.context)
+        of_step = [key for key in begun if step_of(items[key].row) == step]
+        key = of_step[0] if len(of_step) > 0 else self._first(step)
         done = None if key is None else self._entry(ActKind.ACT, key)
         if key is None or done is None:
-            self._stop("nothing of the canary was done, so there is nothing to restore")
+            of = "" if step is None else f" at step `{step}`"
+            again = ("plan again: the objects that are left are in the new plan",)
+            self._stop(f"nothing of the canary was done{of}, so there is nothing to restore", *again)
             return False
         item = items[key]
         async with opened(self.context, self.act.undos, self._rows()) as undoing:
@@ -92,13 +106,30 @@ class Rehearsal:
 
     # -- the object ---------------------------------------------------------------------------------------------------
 
-    def _first(self) -> tuple[Any, ...] | None:
-        """Return the first object by key that the canary did, of those that refer to nothing that went after them."""
+    def _steps(self) -> list[str | None]:
+        """Return the steps whose rehearsal is still to be seen through: what was begun, and what the rest waits for."""
+        ends: dict[str, dict[str, str | None]] = {}
+        for kind in (ActKind.ACT, *KINDS):
+            for entry in self.context.store.ledger(self.context.plan.document.plan_id, kind=kind):
+                ended = None if entry.outcome is None else entry.outcome.value
+                ends.setdefault(canonical_text(list(entry.object_key)), {})[kind.value] = ended
+        steps = {canonical_text(list(row.key)): step_of(row) for row in self._rows()}
+        by = passed_with(ends)
+        begun = {steps[key] for key, each in ends.items() if ActKind.REHEARSE_UNDO.value in each} - {
+            steps[key] for key in by.rehearsed
+        }
+        waited_for = {*begun, *still_to_rehearse(self.act.rehearsed, steps, by)}
+        return [step for step in self.act.rehearsed if step in waited_for]
+
+    def _first(self, step: str | None) -> tuple[Any, ...] | None:
+        """Return the first object by key that the canary did at a step, of those that refer to nothing gone later."""
         plan_id, rows = self.context.plan.document.plan_id, self.context.plan.document.rows
-        done = {entry.object_key for entry in self.context.store.ledger(plan_id) if entry.outcome is Outcome.DONE}
+        ledger = self.context.store.ledger(plan_id)
+        done = {entry.object_key: entry.reason for entry in ledger if entry.outcome is Outcome.DONE}
         acted = [row for row in rows if row.key in done]
         needing = {key for row in acted for key in first_of(row)}  # what they refer to is gone by now
-        return next((row.key for row in acted if row.key not in needing), None)
+        ours = (row for row in acted if done[row.key] != GONE_UNDER_WAY)  # somebody may have meant it to be gone
+        return next((row.key for row in ours if row.key not in needing and step_of(row) == step), None)
 
     def _rows(self) -> tuple[Any, ...]:
         return self.context.plan.document.rows
@@ -195,11 +226,12 @@ class Rehearsal:
         """Compare what was restored with what was acted on; None: it is the same."""
         key = item.row.key
         restore = self._entry(ActKind.REHEARSE_UNDO, key)
-        if done.parameters is None or restore is None:
+        if done.parameters is None or restore is None or restore.parameters is None:
             return later(key, "the record of the act is not there")
         before = self.calls.of(item.row).expected(done.parameters)
         try:
-            found = await unlike_before(self.reader, self.calls.of(item.row).base, self.base, item.planned, before)
+            given = restore.parameters["arguments"]
+            found = await unlike_before(self.reader, calls.of(item.row), given, self.base, item.planned, before)
             if found.why is None and not found.unknown and backup_of(restore.parameters) is not None:
                 found = await unlike_backup(restore, item, calls, undoing, self.context.backups)
         except SourceError as error:

@@ -1,19 +1,20 @@
 """Whether an object that was restored is what it was before the act: field by field, and as its backup holds it.
 
-The version of the object is left out: a source moves it on with every write. What can't be read is never the same.
+Left out is what a restore can't bring back: the version, which a source moves on with every write, unless the restore
+itself sets it (the commit of a branch); and what the source says that it sets of itself. What can't be read is never
+the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from fullcount.compiler.catalog import Resource
 from fullcount.compiler.program import Inventory
 from fullcount.compiler.values import Cell, FieldState, Row
 from fullcount.runtime.act.actors import Actors
-from fullcount.runtime.act.calls import CallsOf, backup_of
+from fullcount.runtime.act.calls import Calls, CallsOf, backup_of
 from fullcount.runtime.act.earlier import took_effect
 from fullcount.runtime.act.group import Item
 from fullcount.runtime.act.recheck import Planned, as_asked
@@ -34,11 +35,15 @@ class Unlike:
 
 
 async def unlike_before(
-    reader: SourceReader, resource: Resource, base: Inventory, planned: Planned, before: Row
+    reader: SourceReader, restore: Calls, given: Collection[str], base: Inventory, planned: Planned, before: Row
 ) -> Unlike:
-    """Compare an object with what the record of the act says that it was. Raises `SourceError`."""
-    names = tuple(name for name in before if name != base.version)
-    reading = await reader.read(resource, planned.key, names)
+    """Compare an object with what the record of the act says that it was. Raises `SourceError`.
+
+    `restore` is what brought it back, and `given` the arguments that it was given.
+    """
+    left_out = restore.operation.sets_anew | ({base.version} - set(given))
+    names = tuple(name for name in before if name not in left_out)
+    reading = await reader.read(restore.base, planned.key, names)
     match reading.existence:
         case Existence.UNKNOWN:
             return Unlike("the source does not tell whether the object is there", unknown=True)

@@ -50,7 +50,7 @@ async def resolve(
         item = items[entry.object_key]
         effect = await took_effect(entry, item.row, item.planned, calls, actors, context.backups)
         if effect is True:
-            outcomes.append(found_done(entry.object_key))
+            outcomes.append(found_done(entry.object_key, deletes=calls.of(item.row).deletes))
         elif effect is False:
             since = timedelta(0) if entry.intent_at is None else now - entry.intent_at
             accepted = entry.reason == ActReason.OUTCOME_PENDING  # it will come, whatever is to be seen of it now

@@ -15,11 +15,13 @@ from fullcount.runtime.act.aftermath import Aftereffect, aftermath
 from fullcount.runtime.act.backing_up import LOST, Unrestorable, restorable
 from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.context import ApplyContext
+from fullcount.runtime.act.earlier import GONE, GONE_UNDER_WAY
 from fullcount.runtime.act.group import Due, Item, Left
 from fullcount.runtime.connectors.base import Outcome, SourceReader
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.plan.document import PlanRow
 from fullcount.runtime.store.views import ActKind, LedgerEntry, OutcomeEntry
+from fullcount.runtime.typed import object_argument
 
 CHANGED_SINCE = "FC769"
 
@@ -47,6 +49,9 @@ class TakingBack:
         """Whether the object is still as the act left it."""
         at = self.context.monotonic()
         key, entry = item.row.key, self.entries[item.row.key]
+        if entry.reason == GONE_UNDER_WAY and not self.context.named:
+            how = f"fullcount undo {self.context.plan.document.plan_id} {object_argument(key)}"
+            return later(key, f"{GONE} ({GONE_UNDER_WAY}); to bring it back all the same, name it: {how}")
         if undo_of(self.act, item.row) is None:
             return Left(OutcomeEntry(key, Outcome.REFUSED, "FC768", "what its step did can't be taken back"))
         if item.row.step is not None and item.intent is None:

@@ -21,7 +21,7 @@ from fullcount.runtime.approve.signing import UNSIGNED, Signed, Signing
 from fullcount.runtime.store.errors import ApprovalRefused
 from fullcount.runtime.store.plans import makers
 from fullcount.runtime.store.store import Store
-from fullcount.runtime.store.views import Round, RoundState, StoredPlan, Vote
+from fullcount.runtime.store.views import LedgerEntry, Round, RoundState, StoredPlan, Vote
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +133,25 @@ def strike(
     """
     _electorate(plan, approval, roles).check_member(person)
     return store.strike_plan(plan.document.plan_id, keys, person, because)
+
+
+def settle(
+    store: Store,
+    plan: StoredPlan,
+    approval: Approval,
+    roles: Mapping[str, Sequence[str]],
+    person: Person,
+    keys: Sequence[tuple[Any, ...]],
+    *,
+    took_effect: bool,
+    because: str,
+) -> tuple[LedgerEntry, ...]:
+    """Record what a person says came of acts of which nobody knows whether they took effect.
+
+    Whoever has a role that may approve can do it. Raises `ApprovalRefused`, `NothingToSettle`, `LeaseHeld`.
+    """
+    _electorate(plan, approval, roles).check_member(person)
+    return store.settle(plan.document.plan_id, keys, took_effect=took_effect, by=person, because=because)
 
 
 def decide(

@@ -49,9 +49,11 @@ def plan(file: Path, workflow: str | None, proposal: str | None, param: tuple[st
     if as_json:
         show_json(end_document(end))
     else:
-        from fullcount.runtime.cli.reports import plan_report, told_report
+        from fullcount.runtime.cli.reports import elsewhere_report, plan_report, told_report
 
         show(plan_report(end, here.person, workflow=chosen.name, proposal=proposed.name, base=proposed.inventory))
+        if end.elsewhere:
+            show(elsewhere_report(end.elsewhere))
         if end.told:
             show(told_report(end.told))
     raise click.exceptions.Exit(int(end.exit))
@@ -99,7 +101,7 @@ def one_proposal(workflow: Workflow, name: str | None) -> Proposal:
 def end_document(end: PlanEnd) -> dict[str, Any]:
     """Return the end of a planning run as JSON: the same envelope and codes as everywhere."""
     from fullcount.runtime.cli.approve import status_document
-    from fullcount.runtime.cli.reports import notice_document
+    from fullcount.runtime.cli.reports import elsewhere_document, notice_document
 
     return {
         "run_id": end.run_id,
@@ -112,5 +114,6 @@ def end_document(end: PlanEnd) -> dict[str, Any]:
         "prevented": None if end.prevented is None else end.prevented.model_dump(mode="json"),
         "envelopes": {name: envelope.model_dump(mode="json") for name, envelope in end.envelopes.items()},
         "plan": None if end.plan is None else end.plan.document.model_dump(mode="json"),
+        "elsewhere": [elsewhere_document(act) for act in end.elsewhere],
         "notices": [notice_document(notice) for notice in end.told],
     }

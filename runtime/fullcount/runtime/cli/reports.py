@@ -16,6 +16,7 @@ from rich.text import Text
 
 from fullcount.runtime import format as fmt
 from fullcount.runtime.act.context import ApplyReport
+from fullcount.runtime.act.earlier import GONE_UNDER_WAY
 from fullcount.runtime.approve.approvals import ApprovalStatus
 from fullcount.runtime.approve.identity import Person, name_of, uid_of
 from fullcount.runtime.connectors.base import Outcome
@@ -28,13 +29,18 @@ from fullcount.runtime.plan.review import AppliedView, QuorumView, ReviewStatus
 from fullcount.runtime.plan.summary import NAMED
 from fullcount.runtime.plan.text import render_plan
 from fullcount.runtime.plan.text_outcome import NOT_DONE, render_applied, render_refusal
-from fullcount.runtime.store.views import NoticeRow, NoticeState, StoredPlan
+from fullcount.runtime.store.elsewhere import ActElsewhere
+from fullcount.runtime.store.settling import BY_HAND
+from fullcount.runtime.store.views import LedgerEntry, NoticeRow, NoticeState, StoredPlan
 from fullcount.runtime.text import plain, wrapped
 
 ATTENTION = 12
 """How many objects that went another way than planned, or had changed, are listed one by one."""
 
 UNDONE_BEFORE = "everything that could be taken back was; nothing was done again"
+
+_DONE_AND_TOLD = frozenset({GONE_UNDER_WAY, BY_HAND})
+"""Reasons of objects that count as done without an answer that says so."""
 
 _STANDING_WORDS = {"changed": "changed since the plan", "recreated": "recreated under the same key"}
 
@@ -160,6 +166,45 @@ def strike_report(old: StoredPlan, new: StoredPlan, asked: Sequence[tuple[Any, .
     return Text("\n".join(lines))
 
 
+def elsewhere_report(acts: Sequence[ActElsewhere]) -> RenderableType:
+    """Return which objects of a plan can't be acted on before somebody knows what came of other plans' acts on them."""
+    named = ", ".join(fmt.key(act.object_key, 60) for act in acts[:NAMED])
+    more = "" if len(acts) <= NAMED else f", {fmt.count(len(acts) - NAMED)} more"
+    lines = [
+        f"UNSETTLED  {fmt.counted(len(acts), 'object')} of the plan with an earlier act of unknown outcome (FC738)",
+        wrapped("  objects   ", f"{named}{more}"),
+        *(f"  settle    fullcount apply {plan_id}" for plan_id in dict.fromkeys(act.plan_id for act in acts)),
+        "  note      an apply finds out by reading what it can, and leaves the others alone",
+    ]
+    return Text("\n".join(lines))
+
+
+def elsewhere_document(act: ActElsewhere) -> dict[str, Any]:
+    """Return an act of another plan as JSON."""
+    return {
+        "key": list(act.object_key),
+        "plan_id": act.plan_id,
+        "workflow": act.workflow,
+        "act": act.kind,
+        "meant_at": act.meant_at.isoformat(),
+    }
+
+
+def settle_report(plan: StoredPlan, settled: Sequence[LedgerEntry]) -> RenderableType:
+    """Return what was said of acts whose outcome nobody knew."""
+    named = ", ".join(fmt.key(entry.object_key, 60) for entry in settled[:NAMED])
+    more = "" if len(settled) <= NAMED else f", {fmt.count(len(settled) - NAMED)} more"
+    outcome = "done" if settled[0].outcome is Outcome.DONE else "failed: it took no effect"
+    lines = [
+        f"SETTLED  {fmt.counted(len(settled), 'act')}, {outcome}",
+        wrapped("  settled   ", f"{named}{more}"),
+        wrapped("  said      ", plain(settled[0].detail)),
+        f"  look      fullcount show {plan.document.plan_id} --all",
+        "  next      plan again: the new plan has what is still due",
+    ]
+    return Text("\n".join(lines))
+
+
 def apply_report(end: ApplyEnd, head: Head) -> RenderableType:
     """Return what an apply came to."""
     return _acted(end, head, verb="done", again="this plan was applied to its end before; nothing was done again")
@@ -225,6 +270,7 @@ def applied_view(report: ApplyReport, plan: StoredPlan, head: Head, verb: str) -
         row
         for row in report.rows
         if row.outcome not in {Outcome.DONE, Outcome.NOT_STARTED}
+        or (row.outcome is Outcome.DONE and row.reason in _DONE_AND_TOLD)
         or (row.outcome is Outcome.NOT_STARTED and row.detail != "")
     ]
     act = plan.document.act
@@ -236,6 +282,7 @@ def applied_view(report: ApplyReport, plan: StoredPlan, head: Head, verb: str) -
         counts=report.counts,
         changed=dict(changed),
         stopped_by=None if report.stopped_by is None else report.stopped_by.message,
+        stopped_code=None if report.stopped_by is None else report.stopped_by.code,
         next_steps=steps_of(report, "undo" if verb == "undone" else "apply"),
         resumes=None if report.resumes_at is None else f"from {fmt.weekday_moment(report.resumes_at)} on",
         undo_command=f"fullcount undo {report.plan_id}" if undoable and report.counts.get(Outcome.DONE, 0) else None,

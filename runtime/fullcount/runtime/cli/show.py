@@ -32,13 +32,15 @@ def show(
 ) -> None:
     """Show a plan as its reviewer needs it. Verdict, evidence, caps, rows, near misses, undecided, digest."""
     from fullcount.runtime.cli import screen
-    from fullcount.runtime.cli.reports import review_status, stored_plan_report
+    from fullcount.runtime.cli.reports import elsewhere_document, elsewhere_report, review_status, stored_plan_report
     from fullcount.runtime.cli.session import reading_session
 
     with reading_session() as here:
         stored = here.store.load_plan(plan)
         approval = here.engine.approval_status(stored)
         resumes_at = here.engine.resumes_at(stored)
+        stands = stored.state in {"waiting", "approved", "applying"}
+        elsewhere = here.store.open_elsewhere(stored.document.plan_id) if stands else ()
     if html is not None:
         from fullcount.compiler.document import workflow_from_document
         from fullcount.compiler.graph_render import to_svg
@@ -52,7 +54,14 @@ def show(
         screen.write_file(html, page, ours=is_page, force=force, as_json=as_json)
     elif as_json:
         until = None if resumes_at is None else resumes_at.isoformat()
-        screen.show_json({"state": stored.state, "resumes_at": until, "plan": stored.document.model_dump(mode="json")})
+        screen.show_json(
+            {
+                "state": stored.state,
+                "resumes_at": until,
+                "elsewhere": [elsewhere_document(act) for act in elsewhere],
+                "plan": stored.document.model_dump(mode="json"),
+            }
+        )
     elif csv:
         from fullcount.runtime.plan.csv import render_csv
 
@@ -67,3 +76,5 @@ def show(
         screen.show(render_waiting(stored.document, review_status(stored, approval, here.person)))
     else:
         screen.show(stored_plan_report(stored, approval, here.person, all_rows=all_rows, resumes_at=resumes_at))
+        if elsewhere:
+            screen.show(elsewhere_report(elsewhere))

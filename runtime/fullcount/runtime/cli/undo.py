@@ -27,7 +27,9 @@ def undo(what: str, objects: tuple[str, ...], as_json: bool) -> None:
     with session() as here:
         meant = aim(here.store, what, objects)
         end = run_to_its_end(
-            lambda stop, tell: here.engine.undo(meant.plan_id, here.person, stop=stop, progress=tell, only=meant.only),
+            lambda stop, tell: here.engine.undo(
+                meant.plan_id, here.person, stop=stop, progress=tell, only=meant.only, named=meant.named
+            ),
             as_json,
         )
         head = here.store.head()

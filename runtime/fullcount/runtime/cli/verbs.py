@@ -34,6 +34,7 @@ VERBS: Final[dict[str, Verb]] = {
     "strike": Verb("strike", "strike", "Strike rows from a plan"),
     "apply": Verb("apply", "apply", "Act on what an approved plan lists"),
     "undo": Verb("undo", "undo", "Take back what was done, object by object"),
+    "settle": Verb("settle", "settle", "Say what came of acts whose outcome nobody knows"),
     "runs": Verb("runs", "runs", "List what ran and how it ended"),
     "report": Verb("report", "report", "Write what a run came to, object by object"),
     "export": Verb("export", "export", "Write a run into a folder that can be checked offline"),

@@ -199,6 +199,25 @@ class ReadsMany(Protocol):
         ...
 
 
+@runtime_checkable
+class LooksUpMany(Protocol):
+    """A reader of a source that can answer several look-ups of one field at once.
+
+    Each answer is the one that a look-up of its own would give, or there is none. That nothing matches a value is said
+    only where the whole answer is known to be there and to speak of that value.
+    """
+
+    def most_values(self, resource: Resource, field: str) -> int:
+        """Return how many values one question may have; below 2 each is looked up by itself."""
+        ...
+
+    async def lookup_many(
+        self, resource: Resource, field: str, values: Sequence[Value], fields: Sequence[str]
+    ) -> Mapping[Value, Matches]:
+        """Return what matches, by value; what is left out is to be looked up by itself. Raises `SourceError`."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Collateral:
     """What a write of one operation sets off at the source besides its one object, each as a phrase for people.

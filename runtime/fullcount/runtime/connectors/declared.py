@@ -70,6 +70,8 @@ class DeclaredOperation(_Declared):
     """Whether doing it again does more than doing it once, as a second delete that destroys. It is never repeated."""
     key_life: Annotated[float, Field(gt=0)] | None = None
     """How long the target knows an idempotency key again, in seconds. Without it no call is repeated on its key."""
+    sets_anew: list[_Word] = []
+    """Fields that an object which it restores does not have back."""
 
 
 class DeclaredResource(_Declared):
@@ -108,6 +110,14 @@ class DeclaredResource(_Declared):
         return self
 
     def _check_operation(self, name: str, operation: DeclaredOperation) -> None:
+        anew = next((field for field in operation.sets_anew if field not in self.fields), None)
+        if anew is not None or (len(operation.sets_anew) > 0 and not operation.restores):
+            msg = f"`sets_anew` of `{name}` names `{anew}`, which `fields` does not have"
+            if anew is None:
+                msg = f"`sets_anew` of `{name}` is about what is restored, and nothing is"
+            raise SettingError(
+                msg, help="add `restores = true`, or remove it" if anew is None else did_you_mean(anew, self.fields)
+            )
         keys = [parameter.key for parameter in operation.parameters.values() if parameter.key is not None]
         unknown = next((key for key in keys if key not in self.key), None)
         if unknown is not None:
@@ -202,6 +212,7 @@ def _operation(name: str, declared: DeclaredOperation) -> Operation:
         restores=declared.restores,
         escalates=declared.escalates,
         key_life=None if declared.key_life is None else int(declared.key_life * 1_000_000),
+        sets_anew=frozenset(declared.sets_anew),
     )
 
 

@@ -17,6 +17,7 @@ from fullcount.runtime.offline.clocks import Clocks
 from fullcount.runtime.offline.leases import Leases
 from fullcount.runtime.offline.notices import Notices
 from fullcount.runtime.offline.pace import Pace
+from fullcount.runtime.offline.rehearsals import Passed
 from fullcount.runtime.offline.signers import AllowedSigner
 from fullcount.runtime.offline.slots import Slots
 
@@ -71,8 +72,8 @@ class State:
     warnings: dict[Key, Expected] = field(default_factory=dict)
     warned: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     """By workflow and inventory: the codes of the same warnings."""
-    unrehearsed: set[str] = field(default_factory=set)
-    """The plans whose canary passed without the restore of one of its objects."""
+    passed: dict[str, Passed] = field(default_factory=dict)
+    """By plan whose canary passed: what had come up and what had been rehearsed by then."""
     early: dict[str, int] = field(default_factory=dict)
     """By plan: how many acts were meant before its canary had passed."""
     counted: dict[str, int | None] = field(default_factory=dict)

@@ -177,14 +177,17 @@ def _intent(state: State, entry: Entry, said: Intents, meant: IntentMeant, plan:
 
 
 def _rehearsed(state: State, entry: Entry, plan_id: str, kind: str, object_key: str) -> None:
-    """Check an act that belongs to a rehearsal: of one object, while the canary waits, and in this order."""
+    """Check an act that belongs to a rehearsal: of one object at its step, while the canary waits, in this order."""
     if kind not in ACT_KINDS:
         state.wrong(About.ACT, entry, f"an act of the kind `{kind}` is not known")
     if kind == RESTORE:
         canary = state.canaries.get((plan_id,))
         if canary is None or canary["passed_at"] is not None:
             state.wrong(About.ACT, entry, f"the object {object_key} was restored although no canary waited")
-        if any(key[1] == RESTORE for key in state.acts_of.get(plan_id, {})):
+        acts = state.acts_of.get(plan_id, {})
+        before = [acts.get((plan_id, ACT, key[2])) for key in acts if key[1] == RESTORE]
+        done = acts.get((plan_id, ACT, object_key))
+        if done is not None and any(act is not None and act["step"] == done["step"] for act in before):
             state.wrong(About.ACT, entry, f"the object {object_key} was restored, after another one of its canary")
     if kind == AGAIN and ends_of(state, plan_id, object_key).get(RESTORE) != Outcome.DONE.value:
         state.wrong(About.ACT, entry, f"the object {object_key} was acted on again, and it had not been restored")

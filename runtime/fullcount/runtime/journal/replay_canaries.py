@@ -8,7 +8,7 @@ from fullcount.runtime.journal.expected import State
 from fullcount.runtime.journal.payloads import CanaryPassed, CanaryWaits
 from fullcount.runtime.journal.replay_acts import ends_of
 from fullcount.runtime.journal.report import About
-from fullcount.runtime.offline.rehearsals import RESTORE, was_rehearsed
+from fullcount.runtime.offline.rehearsals import ACT, RESTORE, passed_with, was_rehearsed
 
 _BAD = frozenset({None, Outcome.FAILED.value, Outcome.UNKNOWN.value})
 
@@ -43,10 +43,9 @@ def passed(state: State, entry: Entry, said: CanaryPassed) -> None:
     acts = state.acts_of.get(said.plan_id, {})
     if any(act["outcome"] in _BAD for key, act in acts.items() if key[1] == "act" and act["intent_at"] is not None):
         state.wrong(About.ACT, entry, "the canary passed although one of its acts failed, or its outcome was open")
-    ends = [ends_of(state, said.plan_id, key[2]) for key in acts if key[1] == RESTORE]
-    if not any(was_rehearsed(each) for each in ends):
-        state.unrehearsed.add(said.plan_id)
-        if len(ends) > 0:
-            state.wrong(About.ACT, entry, "the canary passed in the middle of the rehearsal of a restore")
+    ends = {key[2]: ends_of(state, said.plan_id, key[2]) for key in acts if key[1] == ACT}
+    if any(RESTORE in each and not was_rehearsed(each) for each in ends.values()):
+        state.wrong(About.ACT, entry, "the canary passed in the middle of the rehearsal of a restore")
+    state.passed[said.plan_id] = passed_with(ends)
     state.counted[said.plan_id] = said.counted
     canary.set(entry, passed_at=entry.at)

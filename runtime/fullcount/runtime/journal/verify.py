@@ -32,6 +32,7 @@ from fullcount.runtime.offline.clocks import steps_wrong
 from fullcount.runtime.offline.facts import UNTOLD
 from fullcount.runtime.offline.notices import untold
 from fullcount.runtime.offline.pace import rate_of, too_fast
+from fullcount.runtime.offline.rehearsals import still_to_rehearse
 from fullcount.runtime.offline.signers import AllowedSigner
 from fullcount.runtime.plan.document import PlanDocument
 from fullcount.runtime.store import plans, steps, tables
@@ -162,8 +163,8 @@ _NO_STEP: Final = dict.fromkeys(("step", "incarnation", "before_step", "since_at
 
 def _canary(state: State, row: Expected, document: PlanDocument) -> None:
     """Check that no more objects were acted on before the canary passed than may be, and that it was rehearsed."""
-    early, unrehearsed = state.early.get(document.plan_id, 0), document.plan_id in state.unrehearsed
-    if early == 0 and not unrehearsed:
+    early, passed = state.early.get(document.plan_id, 0), state.passed.get(document.plan_id)
+    if early == 0 and passed is None:
         return
     try:
         acts = workflow_from_document(document.program).acts
@@ -171,8 +172,11 @@ def _canary(state: State, row: Expected, document: PlanDocument) -> None:
         return  # no apply of this version can have read it; that the document is the one that was made is checked above
     act = next((act for act in acts if act.proposal == document.proposal), None)
     canary = None if act is None else act.canary
-    if act is not None and act.rehearse and unrehearsed:
-        what = f"the canary of the plan `{document.plan_id}` passed although no restore had been rehearsed"
+    listed = {canonical_text(each.key): None if each.step is None else each.step.label for each in document.rows}
+    missing = [] if act is None or passed is None else still_to_rehearse(act.rehearsed, listed, passed)
+    for step in missing:
+        of = "" if step is None else f" of step `{step}`"
+        what = f"the canary of the plan `{document.plan_id}` passed although no restore{of} had been rehearsed"
         state.problems.append(Problem(About.ACT, row.seq, what))
     if canary is not None and early > canary.count:
         what = (

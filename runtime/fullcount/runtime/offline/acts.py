@@ -10,7 +10,7 @@ from fullcount.runtime.offline.canonical import canonical
 from fullcount.runtime.offline.facts import Facts
 from fullcount.runtime.offline.journal import Line
 from fullcount.runtime.offline.pace import MeantGroup
-from fullcount.runtime.offline.rehearsals import ACT, ACT_KINDS, AGAIN, RESTORE, counts_as, was_rehearsed
+from fullcount.runtime.offline.rehearsals import ACT, ACT_KINDS, AGAIN, RESTORE, counts_as, passed_with, was_rehearsed
 
 OUTCOMES: Final = ("done", "already_gone", "changed", "refused", "failed", "unknown", "not_started")
 _WITHOUT_CALL: Final = frozenset({"already_gone", "changed", "refused"})
@@ -147,11 +147,10 @@ def canary_passed(facts: Facts, line: Line, said: Said) -> None:
     acts = facts.acts.get(said["plan_id"], {})
     if any(act["outcome"] in _NOT_PASSED for (kind, _), act in acts.items() if kind == "act" and act["meant"]):
         facts.wrong("act", line, "the canary passed although one of its acts failed, or its outcome was open")
-    ends = [ends_of(facts, said["plan_id"], key) for kind, key in acts if kind == RESTORE]
-    if not any(was_rehearsed(each) for each in ends):
-        facts.unrehearsed.add(said["plan_id"])
-        if len(ends) > 0:
-            facts.wrong("act", line, "the canary passed in the middle of the rehearsal of a restore")
+    ends = {key: ends_of(facts, said["plan_id"], key) for kind, key in acts if kind == ACT}
+    if any(RESTORE in each and not was_rehearsed(each) for each in ends.values()):
+        facts.wrong("act", line, "the canary passed in the middle of the rehearsal of a restore")
+    facts.passed[said["plan_id"]] = passed_with(ends)
     facts.counted[said["plan_id"]] = said.get("counted")
     canary["passed"] = True
 
@@ -173,14 +172,16 @@ def ends_of(facts: Facts, plan_id: str, key: str) -> dict[str, str | None]:
 
 
 def _rehearsed(facts: Facts, line: Line, plan_id: str, kind: str, key: str) -> None:
-    """Check an act that belongs to a rehearsal: of one object, while the canary waits, and in this order."""
+    """Check an act that belongs to a rehearsal: of one object at its step, while the canary waits, in this order."""
     if kind not in ACT_KINDS:
         facts.wrong("act", line, f"an act of the kind `{kind}` is not known")
     if kind == RESTORE:
         canary = facts.canaries.get(plan_id)
         if canary is None or canary["passed"]:
             facts.wrong("act", line, f"the object {key} was restored although no canary waited")
-        if any(other == RESTORE for other, _ in facts.acts.get(plan_id, {})):
+        acts = facts.acts.get(plan_id, {})
+        steps = {acts[ACT, other].get("step") for of, other in acts if of == RESTORE and (ACT, other) in acts}
+        if acts.get((ACT, key), {}).get("step") in steps:
             facts.wrong("act", line, f"the object {key} was restored, after another one of its canary")
     if kind == AGAIN and ends_of(facts, plan_id, key).get(RESTORE) != "done":
         facts.wrong("act", line, f"the object {key} was acted on again, and it had not been restored")
@@ -205,7 +206,9 @@ def _intent(facts: Facts, line: Line, said: Said, meant: dict[str, Any], plan: d
     facts.keys.add(meant["idempotency_key"])
     if said["kind"] == ACT:
         facts.clocks.meant((said["plan_id"], plan["workflow"], plan["proposal"]), meant, line.seq, line.at)
-    acts[said["kind"], key] = {"act_id": meant["act_id"], "meant": line.seq, "outcome": None, "ended_at": 0}
+    acts[said["kind"], key] = {
+        "act_id": meant["act_id"], "meant": line.seq, "step": meant.get("step"), "outcome": None, "ended_at": 0
+    }  # fmt: skip
 
 
 def _made(facts: Facts, line: Line, plan_id: str) -> dict[str, Any] | None:

@@ -21,6 +21,7 @@ from fullcount.runtime.offline.kinds import shape_wrong
 from fullcount.runtime.offline.notices import untold
 from fullcount.runtime.offline.pace import rate_of, too_fast
 from fullcount.runtime.offline.plans import plan_wrong
+from fullcount.runtime.offline.rehearsals import still_to_rehearse
 from fullcount.runtime.offline.replaying import replay_line
 from fullcount.runtime.offline.signers import SignersWrong, read_signers, why_not_allowed
 from fullcount.runtime.offline.sshsig import SignatureWrong, check_signature, read_signature
@@ -204,6 +205,12 @@ def _out_of_turn(facts: Facts, plan: dict[str, Any]) -> list[Fault]:
     return [Fault("act", seq, what) for seq, what in found] + [Fault("run", seq, what) for seq, what in told]
 
 
+def _to_rehearse(act: dict[str, Any]) -> list[str | None]:
+    """Return the steps of an act whose restore is rehearsed; None: its one operation."""
+    of_steps = [step["label"] for step in act.get("steps", ()) if step.get("rehearse") is True]
+    return [None] if act.get("rehearse") is True else of_steps
+
+
 def _acted_on(facts: Facts, plan: dict[str, Any]) -> list[str]:
     listed = {canonical(row["key"]) for row in plan["rows"]}
     acts = facts.acts.get(plan["plan_id"], {})
@@ -214,8 +221,12 @@ def _acted_on(facts: Facts, plan: dict[str, Any]) -> list[str]:
     canary = mine[0].get("canary") if mine else None
     if canary is not None and facts.early.get(plan["plan_id"], 0) > canary["count"]:
         wrong.append(f"more objects were acted on before its canary of {canary['count']} passed")
-    if mine and mine[0].get("rehearse") is True and plan["plan_id"] in facts.unrehearsed:
-        wrong.append("its canary passed although no restore had been rehearsed")
+    passed = facts.passed.get(plan["plan_id"])
+    if mine and passed is not None:
+        steps = {canonical(row["key"]): (row.get("step") or {}).get("label") for row in plan["rows"]}
+        for step in still_to_rehearse(_to_rehearse(mine[0]), steps, passed):
+            of = "" if step is None else f" of step `{step}`"
+            wrong.append(f"its canary passed although no restore{of} had been rehearsed")
     then = None if canary is None else canary.get("then")
     if then is not None and plan["plan_id"] in facts.counted:
         there = facts.counted[plan["plan_id"]]

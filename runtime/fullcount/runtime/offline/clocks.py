@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from fullcount.runtime.offline.canonical import canonical
+from fullcount.runtime.offline.rehearsals import ACT, AGAIN
 
 RELEASES: Final = "release"
 RUNS, LAPSED_CLOCK, ENDED_CLOCK = "open", "lapsed", "ended"
@@ -81,7 +82,7 @@ class Clocks:
     def moved(
         self, plan: tuple[str, str, str], said: Mapping[str, Any], at: int, end_of: Callable[[str], tuple[Any, Any]]
     ) -> list[str]:
-        """Acts have moved their objects on, or back. `end_of`: what came of an act of this kind, and when, by object."""
+        """Acts have moved their objects on, or back. `end_of`: what came of an object's act, and when."""
         wrong = []
         for move in said["moved"]:
             key = canonical(move["key"])
@@ -91,7 +92,7 @@ class Clocks:
                 continue
             intent = self.intents.get((plan[0], key))
             own = None if intent is None else intent.step
-            if said["kind"] == "act" and move["ended"] is None and move["step"] != own:
+            if said["kind"] in (ACT, AGAIN) and move["ended"] is None and move["step"] != own:
                 wrong.append(f"the object {key} came to another step than its act was")
             place = (plan[1], plan[2], key)
             before = self.running.get(place)

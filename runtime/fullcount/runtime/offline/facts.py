@@ -14,6 +14,7 @@ from fullcount.runtime.offline.journal import Fault, Line
 from fullcount.runtime.offline.leases import Leases
 from fullcount.runtime.offline.notices import Notices
 from fullcount.runtime.offline.pace import Pace
+from fullcount.runtime.offline.rehearsals import Passed
 from fullcount.runtime.offline.signers import AllowedSigner
 from fullcount.runtime.offline.slots import Slots
 
@@ -42,8 +43,8 @@ class Facts:
     acts: dict[str, dict[tuple[str, str], dict[str, Any]]] = field(default_factory=dict)
     """By plan, then by kind and object: what was meant, and what came of it."""
     canaries: dict[str, dict[str, Any]] = field(default_factory=dict)
-    unrehearsed: set[str] = field(default_factory=set)
-    """The plans whose canary passed without the restore of one of its objects."""
+    passed: dict[str, Passed] = field(default_factory=dict)
+    """By plan whose canary passed: what had come up and what had been rehearsed by then."""
     early: dict[str, int] = field(default_factory=dict)
     """By plan: how many acts were meant before its canary had passed."""
     counted: dict[str, int | None] = field(default_factory=dict)

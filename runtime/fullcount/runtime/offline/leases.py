@@ -1,8 +1,8 @@
 """Whether each act was one of the run that held the lease on its plan: judged for the store and for an export alike.
 
-A run claims the lease, and gets a token above all earlier ones; whoever acts says by which token. A lease may be renewed
-without an entry, so that it ran out can't be seen here: what can is that it was given back, taken over, or given to
-another before it could have run out.
+A run claims the lease, and gets a token above all earlier ones; whoever acts says by which token. A lease may be
+renewed without an entry, so that it ran out can't be seen here: what can is that it was given back, taken over, or
+given to another before it could have run out.
 """
 
 from __future__ import annotations

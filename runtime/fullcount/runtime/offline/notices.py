@@ -99,7 +99,10 @@ def untold(notices: Notices, plan: Mapping[str, Any]) -> list[tuple[int, str]]:
         if run_id != plan["run_id"] and end.run["plan_id"] != plan["plan_id"]:
             continue
         event = event_of(end.run["kind"], end.state)
-        for notify in named:
-            if event in notify["events"] and (event, notify["target"]) not in end.told:
-                wrong.append((end.seq, f"`{notify['target']}` had to be told that the run ended as `{end.state}`"))
+        targets = [each["target"] for each in named if event in each["events"]]
+        wrong += [
+            (end.seq, f"`{target}` had to be told that the run ended as `{end.state}`")
+            for target in targets
+            if (event, target) not in end.told
+        ]
     return wrong

@@ -1,7 +1,7 @@
 """Whether acts were meant no faster than their workflow allows: judged for the store and for an export alike.
 
-What is recorded is when acts were meant, a group at a time, not when each call was made: so a pace that was a little too
-fast for a moment can't be seen, and one that was too fast over more than two of its windows can. Acts that came to
+What is recorded is when acts were meant, a group at a time, not when each call was made: so a pace that was a little
+too fast for a moment can't be seen, and one that was too fast over more than two of its windows can. Acts that came to
 nothing gave their place back, and do not count. How many calls were under way at once is not recorded.
 """
 

@@ -25,9 +25,10 @@ from fullcount.runtime import format as fmt
 from fullcount.runtime.collect.snapshots import SnapshotStore
 from fullcount.runtime.evidence.envelope import Envelope
 from fullcount.runtime.plan import tables
+from fullcount.runtime.plan.act_words import act_words
 from fullcount.runtime.plan.assumed import count_assumed, findings
 from fullcount.runtime.plan.caps import caps_for
-from fullcount.runtime.plan.cells import cell_to_doc, exact_duration, instant, to_json
+from fullcount.runtime.plan.cells import cell_to_doc, instant, to_json
 from fullcount.runtime.plan.digest import check_sums, sealed
 from fullcount.runtime.plan.document import (
     CertificateDoc,
@@ -50,7 +51,7 @@ from fullcount.runtime.plan.exempt import exemptions_of, unused_notes
 from fullcount.runtime.plan.graduated import Clocks, Graduated, graduate, mark
 from fullcount.runtime.plan.lists import exemption_uses, file_uses
 from fullcount.runtime.plan.patterns import count_patterns
-from fullcount.runtime.plan.phrase import call_phrase, phrase
+from fullcount.runtime.plan.phrase import phrase
 from fullcount.runtime.plan.risk import Assessor
 from fullcount.runtime.plan.sensitivity import sensitivity
 from fullcount.runtime.plan.since import since
@@ -365,7 +366,7 @@ def _document(
             engine_version=inputs.engine_version,
             connector_versions=dict(inputs.connector_versions),
             target={source: dict(facts_) for source, facts_ in inputs.target.items()},
-            act=None if inputs.act is None else _act(inputs.act, inputs.approval),
+            act=None if inputs.act is None else act_words(inputs.act, inputs.approval),
             authors=tuple(sorted(inputs.authors)),
             certificates=tuple(certificates),
             envelopes=tuple(inputs.envelopes),
@@ -420,61 +421,3 @@ def _parameter(params: Mapping[str, Value], name: str, of: Type) -> Any:
     if name not in params:
         raise PlanError("FC913", f"the parameter `{name}` has no value")
     return to_json(params[name], of)
-
-
-def _act(act: program.Act, approval: program.Approval | None) -> dict[str, Any]:
-    """Return the act in words, for people; what runs stands in `program`."""
-    stops = []
-    if act.stop is not None and act.stop.failures is not None:
-        stops.append(fmt.counted(act.stop.failures, "failure"))
-    if act.stop is not None and act.stop.percent is not None:
-        stops.append(f"{act.stop.percent:f} % of the rows failed")
-    return {
-        **(_operation(act.call, act.undo) if act.call is not None else _steps(act)),
-        "rate": None if act.rate is None else f"{act.rate:f}",
-        "concurrency": act.concurrency,
-        "canary": None if act.canary is None else _canary(act.canary),
-        **({"rehearse": "one of the canary is restored and compared before the rest"} if act.rehearse else {}),
-        "windows": [f"{window.text} {window.timezone}" for window in act.windows],
-        "approved": None if approval is None or approval.automatic is None else _by_rule(approval, approval.automatic),
-        "stop": f"after {' or '.join(stops)}" if len(stops) > 0 else None,
-    }
-
-
-def _canary(canary: program.Canary) -> str:
-    then = canary.then
-    checked = "" if then is None else f", then at most {then.count:,} of {then.address}"
-    return f"first {canary.count}, then wait {exact_duration(canary.wait)}{checked}"
-
-
-def _by_rule(approval: program.Approval, rule: program.Automatic) -> str:
-    """Return when nobody is asked, and who is otherwise."""
-    people = ", ".join(f"{quorum.count} of {quorum.role}" for quorum in approval.quorums)
-    return f"automatically when {rule.text}, otherwise {people}"
-
-
-def _operation(call: program.OperationCall, undo: program.OperationCall | None) -> dict[str, Any]:
-    return {
-        "operation": f"{call.source}.{call.resource}.{call.operation}",
-        "call": call_phrase(call),
-        "undo": None if undo is None else call_phrase(undo),
-        "reversible": call.reversible,
-    }
-
-
-def _steps(act: program.Act) -> dict[str, Any]:
-    """Return the steps in words. Which of them a plan takes, and whether that can be undone, is for its rows to say."""
-    words = [
-        {"step": step.label, "after": None if step.after == 0 else exact_duration(step.after)}
-        | _operation(step.call, step.undo)
-        for step in act.steps
-    ]
-    if act.release is not None:
-        words.append({"step": program.RELEASE, "after": None} | _operation(act.release, None))
-    return {
-        "operation": None,
-        "call": "; then ".join(f"{each['step']}" for each in words if each["step"] != program.RELEASE),
-        "undo": "step by step" if len(act.undos) > 0 else None,
-        "reversible": act.reversible,
-        "steps": words,
-    }

@@ -28,19 +28,27 @@ class Along:
 
 
 def with_closures(
-    document: PlanDocument, found: Mapping[Key, Along], *, cascades: bool, previous: PlanDocument | None
+    document: PlanDocument,
+    found: Mapping[Key, Along],
+    *,
+    cascading: frozenset[str | None],
+    previous: PlanDocument | None,
 ) -> PlanDocument:
-    """Return the plan with what goes along. `found` is of the rows that delete; `cascades`: the workflow lets it go."""
+    """Return the plan with what goes along. `found` is of the rows that delete.
+
+    `cascading`: the steps with which the workflow lets it go; None: the one operation of an act.
+    """
     if all(len(each.counts) + len(each.own) + len(each.first) == 0 for each in found.values()):
         return document
     rows = {row.key: row for row in document.rows}
     out: dict[Key, str] = {}
-    if not cascades:
-        out |= {key: _not_allowed(each) for key, each in found.items() if len(each.counts) > 0}
+    for key, each in found.items():
+        if len(each.counts) > 0 and _step(rows[key]) not in cascading:
+            out[key] = _not_allowed(each, _step(rows[key]))
     _leave_what_takes_others(rows, found, out)
     _leave_circles(rows, found, out)
     _leave_what_takes_others(rows, found, out)
-    kept = tuple(_with_closure(row, found.get(row.key), rows, out) for row in document.rows if row.key not in out)
+    kept = tuple(_with_closure(row, found, out) for row in document.rows if row.key not in out)
     undecided = [UndecidedRow(key=key, missing=(why,), step=_step(rows[key])) for key, why in out.items()]
     return _sealed(document, kept, undecided, previous)
 
@@ -49,26 +57,31 @@ def _step(row: PlanRow) -> str | None:
     return None if row.step is None else row.step.label
 
 
-def _not_allowed(along: Along) -> str:
-    return f"what goes with it ({_counted(along.counts)}): the act does not say `cascades within limit`"
+def _not_allowed(along: Along, step: str | None) -> str:
+    who = "the act" if step is None else f"step `{step}`"
+    return f"what goes with it ({_counted(along.counts)}): {who} does not say `cascades within limit`"
 
 
 def _leave_what_takes_others(rows: Mapping[Key, PlanRow], found: Mapping[Key, Along], out: dict[Key, str]) -> None:
-    """Leave out each object that takes another one of its kind along that is not acted on itself, and so on up."""
+    """Leave out each object that takes another one of its kind along that is not deleted itself, and so on up.
+
+    Another step than the deletion may be due to that one: then it was to be warned, and not to go.
+    """
     again = True
     while again:
         again = False
         for key, along in found.items():
-            other = next((each for each in along.own if each not in rows or each in out), None)
+            other = next((each for each in along.own if each not in found or each in out), None)
             if key in rows and key not in out and other is not None:
-                out[key] = f"takes along `{fmt.key(other, 40)}`, on which this plan does not act"
+                does = "which this plan does not delete" if other in rows else "on which this plan does not act"
+                out[key] = f"takes along `{fmt.key(other, 40)}`, {does}"
                 again = True
 
 
 def _leave_circles(rows: Mapping[Key, PlanRow], found: Mapping[Key, Along], out: dict[Key, str]) -> None:
     """Leave out objects of which none can go first."""
     left = {
-        key: {child for child in along.first if child in rows and child not in out and child != key}
+        key: {child for child in along.first if child in found and child not in out and child != key}
         for key, along in found.items()
         if key in rows and key not in out
     }
@@ -82,10 +95,11 @@ def _leave_circles(rows: Mapping[Key, PlanRow], found: Mapping[Key, Along], out:
         out[key] = "it and others of this plan refer to each other in a circle, so that none can go first"
 
 
-def _with_closure(row: PlanRow, along: Along | None, rows: Mapping[Key, PlanRow], out: Mapping[Key, str]) -> PlanRow:
+def _with_closure(row: PlanRow, found: Mapping[Key, Along], out: Mapping[Key, str]) -> PlanRow:
+    along = found.get(row.key)
     if along is None:
         return row
-    first = tuple(sorted((key for key in along.first if key in rows and key not in out and key != row.key), key=repr))
+    first = tuple(sorted((key for key in along.first if key in found and key not in out and key != row.key), key=repr))
     if len(along.counts) == 0 and len(first) == 0:
         return row
     notes = row.notes

@@ -70,6 +70,8 @@ class AppliedView:
     counts: Mapping[Outcome, int]
     changed: Mapping[str, int] = field(default_factory=dict)
     stopped_by: str | None = None
+    stopped_code: str | None = None
+    """The code of what stopped it: `fullcount explain` tells more of it."""
     next_steps: tuple[str, ...] = ()
     resumes: str | None = None
     """When it can be gone on with, if it is only paused."""

@@ -619,8 +619,14 @@ def _step_lines(steps: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
     for step in steps:
         after = "" if step["after"] is None else f" after {step['after']}"
         undo = f"   undo {step['undo']}" if step["undo"] is not None else ""
-        lines.append((str(step["step"]), f"{step['call']}{after}{undo}"))
+        lines.append((str(step["step"]), f"{step['call']}{after}{undo}{_kept(step)}"))
     return lines
+
+
+def _kept(call: dict[str, Any]) -> str:
+    """Return what is kept of an object before a call, and whether something may go along: behind its way back."""
+    backup = f", from a backup {call['backup']}" if call.get("backup") is not None else ""
+    return f"{backup}   cascades {call['cascades']}" if call.get("cascades") is not None else backup
 
 
 def _act(act: dict[str, Any] | None) -> tuple[tuple[str, str], ...]:
@@ -629,7 +635,8 @@ def _act(act: dict[str, Any] | None) -> tuple[tuple[str, str], ...]:
     if act.get("steps") is not None:
         lines = _step_lines(act["steps"])
     else:
-        lines = [("does", str(act.get("call", ""))), ("undo", str(act.get("undo") or "none: this can't be taken back"))]
+        undo = str(act.get("undo") or "none: this can't be taken back")
+        lines = [("does", str(act.get("call", ""))), ("undo", f"{undo}{_kept(act)}")]
     pace = [f"{act['concurrency']} at a time"] if act.get("concurrency") is not None else []
     pace.append(f"{act['rate']}/s" if act.get("rate") is not None else "as fast as the target answers")
     lines.append(("pace", ", ".join(pace)))

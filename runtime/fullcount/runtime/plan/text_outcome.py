@@ -185,6 +185,8 @@ def render_applied(view: AppliedView, *, exit_code: int | None = None) -> Group:
         lines.append(("goes on", Text(f"{plain(view.resumes)}   fullcount apply {plain(view.plan_id)}")))
     else:
         lines += [("next" if n == 0 else "", _step(step)) for n, step in enumerate(view.next_steps)]
+    if view.stopped_code is not None:
+        lines.append(("more", Text(f"fullcount explain {plain(view.stopped_code)}")))
     for key, outcome, detail in view.attention:
         lines.append(("look at", Text(f"{plain(key, 40)}: {_NOUNS[outcome]}, {plain(detail)}", style="yellow")))
     if view.moved_in_all > 0:

@@ -22,6 +22,11 @@ def from_micros(micros: int) -> datetime:
     return _EPOCH + micros * _MICROSECOND
 
 
+def to_span(span: timedelta) -> int:
+    """Return how many whole microseconds a span of time has."""
+    return span // _MICROSECOND
+
+
 def system_micros() -> int:
     """Return the host's present instant, exact to the microsecond."""
     return time.time_ns() // 1_000

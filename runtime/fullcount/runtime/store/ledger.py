@@ -2,7 +2,8 @@
 
 Guarantees: no intent without a valid approval, a plan being applied, a lease in force and the kill switch off, all seen
 in the transaction that records it (R24); one idempotency key per object (R29); the same act asked again returns what is
-stored, and with other parameters is an error (R30); a final outcome never changes, and only `unknown` may become final.
+stored, and with other parameters is an error (R30); nothing is meant for an object while an act of another plan on it
+has no known outcome (`elsewhere`); a final outcome never changes, and only `unknown` may become final.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from sqlalchemy.orm import Session
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.journal.entry import canonical_text
 from fullcount.runtime.plan.digest import sha256_text
-from fullcount.runtime.store import applying, plans, rehearsals, rounds, runs, steps, tables
+from fullcount.runtime.store import applying, elsewhere, plans, rehearsals, rounds, runs, steps, tables
 from fullcount.runtime.store.errors import IdempotencyMismatch, LedgerRefused, PlanRefused, StoreError
+from fullcount.runtime.store.instants import to_span
 from fullcount.runtime.store.ledger_rows import (
     StoredAct,
     entry_of,
@@ -54,7 +56,7 @@ def record_intents(
     """Record what is about to be done, all or nothing, and return the entries in the order asked.
 
     Raises `FenceLost`, `Halted`, `PlanStale`, `PlanRefused`, `ApprovalMissing`, `ApprovalRefused`,
-    `IdempotencyMismatch` and `LedgerRefused`.
+    `IdempotencyMismatch`, `ActedElsewhere` and `LedgerRefused`.
     """
     keys = _batch([intent.object_key for intent in intents])
     plan = applying.require_ready(tx, plan_id, run_id, fence, kind)
@@ -64,6 +66,8 @@ def record_intents(
     new = [listed[key] for key in keys if key not in stored]
     for key, why in steps.in_the_way(tx.session, plan, new, kind, tx.now).items():
         raise LedgerRefused("FC729", f"{named(key)}: {why}", help="plan again: the new plan has the step that is due")
+    read = {key: tx.now - to_span(intent.read_ago) for key, intent in zip(keys, intents, strict=True)}
+    elsewhere.require_none(tx.session, plan, read)
     rows: list[dict[str, Any]] = []
     seals: dict[str, str] = {}
     for key, intent in zip(keys, intents, strict=True):

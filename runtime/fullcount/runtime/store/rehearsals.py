@@ -1,7 +1,8 @@
 """Rehearsals in the ledger: which object of a plan was restored and acted on again, and what it counts as by now.
 
-Guarantees: one object of a plan at most is rehearsed, only one that the plan did, only while its canary waits to pass;
-it is acted on again only after it was restored; and it counts once, as what its last act came to.
+Guarantees: one object of a plan at most is rehearsed, of a graduated act one at each step; only one that the plan did,
+only while its canary waits to pass; it is acted on again only after it was restored; and it counts once, as what its
+last act came to.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from fullcount.runtime.connectors.base import Outcome
-from fullcount.runtime.offline.rehearsals import AGAIN, RESTORE, Ends, counts_as, last_kind
+from fullcount.runtime.offline.rehearsals import ACT, AGAIN, RESTORE, Ends, counts_as, last_kind
 from fullcount.runtime.store import tables
 from fullcount.runtime.store.errors import LedgerRefused
 from fullcount.runtime.store.ledger_rows import named, to_entry
@@ -59,9 +60,12 @@ def check_may_restore(session: Session, plan: tables.Plan, keys: Sequence[str]) 
     canary = session.get(tables.Canary, plan.plan_id, populate_existing=True)
     if canary is None or canary.passed_at is not None:
         raise LedgerRefused("FC728", f"the plan `{plan.plan_id}` has no canary that waits, so nothing is rehearsed")
-    begun = {key for _, key in ends_of(session, [plan.plan_id])}
-    if len(begun | set(keys)) > 1:
-        raise LedgerRefused("FC728", f"a restore is rehearsed with one object of the plan `{plan.plan_id}` alone")
+    act = tables.Act
+    begun = {key for _, key in ends_of(session, [plan.plan_id])} | set(keys)
+    query = select(act.step).where(act.plan_id == plan.plan_id, act.kind == ACT, act.object_key.in_(begun))
+    if len(set(session.scalars(query))) < len(begun):
+        said = f"a restore is rehearsed with one object of the plan `{plan.plan_id}` alone, or with one at each step"
+        raise LedgerRefused("FC728", said)
 
 
 def check_restored(session: Session, plan: tables.Plan, keys: Sequence[str]) -> None:

@@ -20,6 +20,8 @@ from fullcount.runtime.store.transaction import Transaction, new_id
 from fullcount.runtime.store.views import Paused, RunKind, RunRow
 
 RUNNING = "running"
+SETTLED = "settled"
+"""A run that acted on nothing, and found out what came of acts of an earlier one."""
 PAUSED = "paused"
 """A run that only time is needed for; its summary says from when on: `resumes_at`."""
 
@@ -56,6 +58,16 @@ def finish(tx: Transaction, run_id: str, state: str, ended: Exit, summary: Mappi
         .values(state=state, exit=int(ended), summary=canonical_text(dict(summary)), finished_at=tx.now)
     )
     tx.record(RunFinished(state=state, exit=int(ended), summary=dict(summary)), run_id=run_id)
+
+
+def finish_settling(tx: Transaction, run_id: str, plan_id: str, settled: int) -> None:
+    """Record the end of a run that only found out what came of acts: a plan that was paused stays so."""
+    summary: dict[str, Any] = {"settled": settled}
+    before = [run for run in of_plan(tx.session, plan_id, "") if run.run_id != run_id and run.kind is RunKind.APPLY]
+    if len(before) > 0 and before[-1].state == PAUSED and before[-1].summary is not None:
+        finish(tx, run_id, PAUSED, Exit.DONE, {**summary, "resumes_at": before[-1].summary["resumes_at"]})
+    else:
+        finish(tx, run_id, SETTLED, Exit.DONE, summary)
 
 
 def running(session: Session, run_id: str) -> tables.Run:

@@ -1,8 +1,8 @@
 """The clocks of graduated acts: which step was done to an object last, and when, by the store's time.
 
 Guarantees: an object stands in one place at a time; it moves on only with the recorded outcome of the very step that
-follows, and back only with an undo; no intent of a step is recorded before its clock, nor when the object stands
-elsewhere than its plan says; an object that no longer qualified never goes on where it was.
+follows, and back only with an undo or the restore of a rehearsal; no intent of a step is recorded before its clock, nor
+when the object stands elsewhere than its plan says; an object that no longer qualified never goes on where it was.
 """
 
 from __future__ import annotations
@@ -158,10 +158,20 @@ def in_the_way(
     found = {}
     for row in due:
         state = stands.get(row.object_key)
-        why = _not_due(row, state, now) if kind is ActKind.ACT else _not_last(row, state)
+        why = _in_the_way(row, state, kind, now)
         if why is not None:
             found[row.object_key] = why
     return found
+
+
+def _in_the_way(row: PlanObjectRow, state: tables.StepState | None, kind: ActKind, now: int) -> str | None:
+    match kind:
+        case ActKind.ACT:
+            return _not_due(row, state, now)
+        case ActKind.UNDO | ActKind.REHEARSE_UNDO:
+            return _not_last(row, state)
+        case ActKind.REHEARSE_AGAIN:
+            return _not_put_back(row, state)
 
 
 def _not_due(row: PlanObjectRow, state: tables.StepState | None, now: int) -> str | None:
@@ -184,6 +194,15 @@ def _not_due(row: PlanObjectRow, state: tables.StepState | None, now: int) -> st
 def _not_last(row: PlanObjectRow, state: tables.StepState | None) -> str | None:
     if state is None or state.plan_id != row.plan_id or state.step != row.step or state.state == ENDED:
         return f"step `{row.step}` is not the last one that was done to it"
+    return None
+
+
+def _not_put_back(row: PlanObjectRow, state: tables.StepState | None) -> str | None:
+    """Return why an object does not stand where the restore of a rehearsal put it, or no longer qualifies."""
+    if state is None or (state.plan_id, state.step) != (row.plan_id, row.before_step) or state.state == LAPSED:
+        return f"it does not stand where its rehearsal put it, so step `{row.step}` is not due again"
+    if state.state == ENDED and state.ended_because != TAKEN_BACK:
+        return f"its clock ended since it was restored, so step `{row.step}` is not due again"
     return None
 
 
@@ -226,11 +245,11 @@ def _place(
     match kind, outcome:
         case ActKind.ACT, Outcome.DONE if row.step == RELEASE:
             return row.before_step, RELEASED
-        case ActKind.ACT, Outcome.DONE:
+        case ActKind.ACT | ActKind.REHEARSE_AGAIN, Outcome.DONE:
             return row.step, None
-        case ActKind.ACT, Outcome.ALREADY_GONE if stands:
+        case ActKind.ACT | ActKind.REHEARSE_AGAIN, Outcome.ALREADY_GONE if stands:
             return row.before_step, GONE
-        case ActKind.UNDO, Outcome.DONE:
+        case ActKind.UNDO | ActKind.REHEARSE_UNDO, Outcome.DONE:
             return row.before_step, TAKEN_BACK if row.before_step is None else None
         case _:
             return None

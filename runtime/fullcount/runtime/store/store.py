@@ -31,6 +31,7 @@ from fullcount.runtime.store import (
     applying,
     canaries,
     controls,
+    elsewhere,
     evidence,
     leases,
     ledger,
@@ -38,12 +39,14 @@ from fullcount.runtime.store import (
     rehearsals,
     rounds,
     runs,
+    settling,
     slots,
     steps,
     strikes,
     warnings,
 )
 from fullcount.runtime.store import notices as outbox
+from fullcount.runtime.store.elsewhere import ActElsewhere
 from fullcount.runtime.store.engine import make_engine, writer
 from fullcount.runtime.store.errors import StoreUnavailable
 from fullcount.runtime.store.instants import from_micros, system_micros, to_micros
@@ -202,6 +205,11 @@ class Store:
             workflow = runs.running(tx.session, run_id).workflow
             runs.finish(tx, run_id, state, ended, summary)
             outbox.queue(tx, run_id, workflow, notices)
+
+    def finish_settling(self, run_id: str, plan_id: str, settled: int) -> None:
+        """Record the end of a run that only found out what came of open acts of a plan (its full id)."""
+        with self.writing() as tx:
+            runs.finish_settling(tx, run_id, plan_id, settled)
 
     def runs(self, limit: int = 20, *, workflow: str | None = None) -> tuple[RunRow, ...]:
         """Return the latest runs, newest first."""
@@ -451,7 +459,7 @@ class Store:
         """Record up to 50 intents, all or nothing, before any of their calls. Only entries with `fresh` may be called.
 
         Raises `FenceLost`, `Halted`, `PlanStale`, `PlanRefused`, `ApprovalMissing`, `ApprovalRefused`,
-        `IdempotencyMismatch`, `LedgerRefused`.
+        `IdempotencyMismatch`, `ActedElsewhere`, `LedgerRefused`.
         """
         with self.writing() as tx:
             return ledger.record_intents(tx, plan_id, run_id, fence, intents, kind)
@@ -465,6 +473,21 @@ class Store:
         """
         with self.writing() as tx:
             return ledger.record_outcomes(tx, plan_id, run_id, fence, outcomes, kind)
+
+    def open_elsewhere(self, plan_id: str) -> tuple[ActElsewhere, ...]:
+        """Return the acts of other plans on objects of this one (its full id) whose outcome nobody knows."""
+        with self.reading() as session:
+            return elsewhere.open_acts(session, plans.get(session, plan_id))
+
+    def settle(
+        self, plan_id: str, keys: Sequence[tuple[Any, ...]], *, took_effect: bool, by: Person, because: str
+    ) -> tuple[LedgerEntry, ...]:
+        """Record what a person says came of open acts. Called by `approve.approvals.settle`.
+
+        Raises `NothingToSettle`, `LeaseHeld`, `PlanNotFound`.
+        """
+        with self.writing() as tx:
+            return settling.settle(tx, plan_id, keys, took_effect=took_effect, by=by, because=because)
 
     def ledger(self, plan_id: str, *, kind: ActKind = ActKind.ACT) -> tuple[LedgerEntry, ...]:
         """Return everything that the ledger holds of a plan (its full id)."""

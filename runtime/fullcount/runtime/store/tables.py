@@ -19,6 +19,7 @@ from sqlalchemy import (
     String,
     Text,
     UniqueConstraint,
+    text,
 )
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
@@ -272,6 +273,12 @@ class Act(Base):
         ForeignKeyConstraint(["plan_id", "object_key"], ["plan_objects.plan_id", "plan_objects.object_key"]),
         UniqueConstraint("plan_id", "object_key", "kind"),
         UniqueConstraint("idempotency_key"),
+        Index(
+            "ix_acts_object_key",
+            "object_key",
+            sqlite_where=text("intent_at IS NOT NULL"),
+            postgresql_where=text("intent_at IS NOT NULL"),
+        ),
         _one_of("kind", "act", "undo", "rehearse_undo", "rehearse_again"),
         _one_of("outcome", "done", "already_gone", "changed", "refused", "failed", "unknown"),
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any
 
@@ -152,11 +152,15 @@ class Fence:
 
 @dataclass(frozen=True, slots=True)
 class Intent:
-    """What is about to be done to one object. `object_key` is the key of the plan's row."""
+    """What is about to be done to one object. `object_key` is the key of the plan's row.
+
+    `read_ago`: how long ago the object was read, on the ground of which this is meant.
+    """
 
     object_key: tuple[Any, ...]
     operation: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    read_ago: timedelta = timedelta(0)
 
 
 @dataclass(frozen=True, slots=True)

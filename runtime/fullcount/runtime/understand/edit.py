@@ -127,12 +127,12 @@ class Side:
         act = next((act for act in self.workflow.acts if act.proposal == self.proposal.name), None)
         return () if act is None else tuple((step.label, step.after) for step in act.steps)
 
-    def along(self) -> tuple[bool, frozenset[tuple[str, str, str]]]:
-        """Return whether what goes with an object may go, and by which deletions: they decide what is undecided."""
+    def along(self) -> tuple[frozenset[str | None], frozenset[tuple[str, str, str]]]:
+        """Return where what goes with an object may go, and with which deletions: they decide what is undecided."""
         act = next((act for act in self.workflow.acts if act.proposal == self.proposal.name), None)
         if act is None:
-            return False, frozenset()
-        return act.cascades, frozenset(call.address for call in act.calls.values() if call.deletes)
+            return frozenset(), frozenset()
+        return act.cascading, frozenset(call.address for call in act.calls.values() if call.deletes)
 
     def read(self) -> tuple[str, ...]:
         """Return the inventories that decide, its own first."""

@@ -210,6 +210,8 @@ class HttpMany(_Setting):
     most: Annotated[int, Field(ge=2, le=1000)]
     """How many keys the API takes in one request."""
     separator: Annotated[str, StringConstraints(min_length=1)] = ","
+    answers_each: bool = False
+    """The API speaks of every key that is named: one that a whole answer does not have is that of no object."""
 
 
 class HttpResource(_Setting):

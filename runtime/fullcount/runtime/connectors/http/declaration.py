@@ -120,4 +120,11 @@ def _operation(name: str, resource: HttpResource, settings: HttpOperation) -> Op
         restores=settings.restores,
         escalates=settings.escalates,
         key_life=None if settings.key_life is None else int(settings.key_life * 1_000_000),
+        sets_anew=_set_anew(resource, settings) if settings.restores else frozenset(),
     )
+
+
+def _set_anew(resource: HttpResource, settings: HttpOperation) -> frozenset[str]:
+    """Return the fields that stand where the API sets something of itself: in such a member, or in a header."""
+    own = {*settings.set_by_source, "$headers"}
+    return frozenset(name for name, field in resource.fields.items() if (field.at or name).partition("/")[0] in own)

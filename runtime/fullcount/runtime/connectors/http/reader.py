@@ -72,24 +72,45 @@ class HttpReader:
         self, resource: Resource, keys: Sequence[tuple[Value, ...]], fields: Sequence[str]
     ) -> Mapping[tuple[Value, ...], Mapping[str, Cell]]:
         """See `ReadsMany.read_many`."""
+        listed = await self._listed(resource, keys, fields)
+        return {} if listed is None else listed.once()
+
+    def most_values(self, resource: Resource, field: str) -> int:
+        """See `LooksUpMany.most_values`: values of the key alone can be asked for by a list."""
+        return self.most_keys(resource) if resource.key == (field,) else 0
+
+    async def lookup_many(
+        self, resource: Resource, field: str, values: Sequence[Value], fields: Sequence[str]
+    ) -> Mapping[Value, Matches]:
+        """See `LooksUpMany.lookup_many`."""
+        asked = self._config.resources[resource.name].read_many
+        listed = await self._listed(resource, [(value,) for value in values], fields)
+        return {} if asked is None or listed is None else many.matches(asked, listed, values)
+
+    async def _listed(
+        self, resource: Resource, keys: Sequence[tuple[Value, ...]], fields: Sequence[str]
+    ) -> many.Listed | None:
+        """Ask for objects by a list of their keys; None: there is no such list, or something is missing from it."""
         settings = self._config.resources[resource.name]
         request = many.request_for(settings, resource, keys, fields)
         if request is None:
-            return {}
+            return None
         listing = self._listing(settings, tuple(dict.fromkeys((*resource.key, *fields))), request)
         found: dict[tuple[Value, ...], list[Mapping[str, Cell]]] = {}
+        ended, counted = False, 0
         async with open_scan(self._dialect, self._client, listing) as scan:
             cursor: str | None = None
             for _ in range(_MOST_PAGES):
                 page = await scan.fetch(cursor)
-                if not many.is_whole(page):
-                    return {}
+                counted += page.rows
+                if not many.is_whole(page) or (page.cursor is None and many.miscounted(page, counted) is not None):
+                    return None
                 for key, cells in many.objects(page, resource, fields):
                     found.setdefault(key, []).append(cells)
-                cursor = page.cursor
+                cursor, ended = page.cursor, page.end is not None
                 if cursor is None:
                     break
-        return {key: same[0] for key, same in found.items() if len(same) == 1}
+        return many.Listed(found, ended)
 
     async def lookup(self, resource: Resource, field: str, value: Value, fields: Sequence[str]) -> Matches:
         """See `SourceReader.lookup`. A source may answer with more than was asked for; only what matches is kept."""
@@ -103,11 +124,12 @@ class HttpReader:
         listing = self._listing(settings, wanted, Request.to(target))
         rows: list[Mapping[str, Cell]] = []
         reasons: list[Incompleteness] = []
-        ended = False
+        ended, counted = False, 0
         async with open_scan(self._dialect, self._client, listing) as scan:
             cursor: str | None = None
             for _ in range(_MOST_PAGES):
                 page = await scan.fetch(cursor)
+                counted += page.rows
                 rows += [
                     {name: cells[name] for name in fields}
                     for cells in many.rows(page, resource, wanted)
@@ -118,6 +140,8 @@ class HttpReader:
                 reasons += [Incompleteness(code=Reason.COMPLETENESS_UNPROVABLE, detail=str(one.code)) for one in late]
                 cursor, ended = page.cursor, page.end is not None
                 if cursor is None:
+                    other = many.miscounted(page, counted)
+                    reasons += [] if other is None else [other]
                     break
         return Matches(tuple(rows), complete=ended and len(reasons) == 0, reasons=tuple(reasons))
 

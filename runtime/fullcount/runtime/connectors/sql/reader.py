@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TypeVar
 
@@ -150,6 +150,38 @@ class SqlReader:
 
         return await self._ask(f"looking up `{field}` in {resource.name}", work)
 
+    def most_values(self, resource: Resource, field: str) -> int:
+        """See `LooksUpMany.most_values`."""
+        return MANY
+
+    async def lookup_many(
+        self, resource: Resource, field: str, values: Sequence[Value], fields: Sequence[str]
+    ) -> Mapping[Value, Matches]:
+        """See `LooksUpMany.lookup_many`: one statement, whose rows the database itself gives to the values.
+
+        Nothing is said where some rows were left out, and of a value that no row can have.
+        """
+
+        def work(connection: Connection) -> Mapping[Value, Matches]:
+            described = self._tables.of(connection, resource)
+            if described.hides_rows or not described.columns[field].readable:
+                return {}
+            table = Rows(resource, described, self._values)
+            equal = dict(self._tests(table, field, values))
+            if len(equal) < 2:
+                return {}
+            rows = table.find_told(
+                connection, [*equal.values(), self._not_known(table, field)], fields, limit=LOOKUP_ROWS + 1
+            )
+            if len(rows) > LOOKUP_ROWS:
+                return {}
+            return {
+                value: _matches(tuple(cells for cells, told in rows if told[nth] or told[-1]), described)
+                for nth, value in enumerate(equal)
+            }
+
+        return await self._ask(f"looking up {len(values)} values of `{field}` in {resource.name}", work)
+
     async def count(self, resource: Resource) -> int:
         """See `SourceReader.count`."""
 
@@ -202,18 +234,29 @@ class SqlReader:
 
     def _may_equal(self, table: Rows, field: str, value: Value) -> ColumnElement[bool]:
         """Return the test for rows whose field has this value, or none, or on SQLite one of another type."""
-        declared = table.resource.fields[field]
+        for _, test in self._tests(table, field, [value]):
+            return or_(test, self._not_known(table, field))
+        # no row can have the value; those that have none are still to be told
+        return table.described.table.c[field].is_(None)
+
+    @staticmethod
+    def _tests(table: Rows, field: str, values: Sequence[Value]) -> Iterator[tuple[Value, ColumnElement[bool]]]:
+        """Yield the values that a row can have, with the test for them."""
+        for value in values:
+            try:
+                yield value, table.equal(field, value)
+            except ValueError:
+                continue
+
+    def _not_known(self, table: Rows, field: str) -> ColumnElement[bool]:
+        """Return the test for rows whose field has no value, or none that is known: they may match any."""
         column = table.described.table.c[field]
-        try:
-            test = or_(table.equal(field, value), column.is_(None))
-        except ValueError:
-            return column.is_(None)  # no row can have the value; those that have none are still to be told
         if not self._database.is_postgres:
-            return or_(test, not_as_declared(column, declared.type))
+            return or_(column.is_(None), not_as_declared(column, table.resource.fields[field].type))
         if table.described.columns[field].type == "numeric":
             # a number that is not whole, or too large for us, is not known as an `int`
-            return or_(test, column != func.trunc(column), func.abs(column) >= literal_column(str(2**63)))
-        return test
+            return or_(column.is_(None), column != func.trunc(column), func.abs(column) >= literal_column(str(2**63)))
+        return column.is_(None)
 
 
 def _matches(rows: tuple[Mapping[str, Cell], ...], described: Described) -> Matches:

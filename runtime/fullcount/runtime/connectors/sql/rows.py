@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, select
+from sqlalchemy import ColumnElement, Connection, and_, bindparam, func, or_, select
 from sqlalchemy.types import NullType
 
 from fullcount.compiler.catalog import Resource
@@ -56,6 +56,28 @@ class Rows:
         columns: list[Any] = [table.c[name] for name in readable] or [func.count().over()]
         found = fetch_all(connection, select(*columns).select_from(table).where(condition).limit(limit))
         return tuple(self.cells(fields, dict(zip(readable, row, strict=False))) for row in found)
+
+    def find_told(
+        self,
+        connection: Connection,
+        told: Sequence[ColumnElement[bool]],
+        fields: Sequence[str],
+        *,
+        limit: int,
+    ) -> tuple[tuple[Mapping[str, Cell], tuple[bool, ...]], ...]:
+        """Return the cells of the rows for which one of several tests holds, and for each row which of them do.
+
+        The database says which, by the same comparison that selects the row. Raises as `find`.
+        """
+        readable = [name for name in fields if self.described.columns[name].readable]
+        table = self.described.table
+        columns: list[Any] = [*(table.c[name] for name in readable), *told]
+        found = fetch_all(connection, select(*columns).select_from(table).where(or_(*told)).limit(limit))
+        end = len(readable)
+        return tuple(
+            (self.cells(fields, dict(zip(readable, row[:end], strict=True))), tuple(test == 1 for test in row[end:]))
+            for row in found
+        )
 
     def cells(self, fields: Sequence[str], raw: Mapping[str, Any]) -> Mapping[str, Cell]:
         """Return canonical cells; a field without a raw value is one that this credential may not read."""
