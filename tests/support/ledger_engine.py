@@ -107,7 +107,7 @@ class EngineStore(Store):
     def release(self, fence: Any) -> None:
         """See `Store.release`."""
         super().release(fence)
-        self.engine.model.released(self.engine)
+        self.engine.model.released(fence.name.removeprefix("plan/"), self.engine)
 
 
 @dataclass(frozen=True)

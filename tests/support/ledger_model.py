@@ -308,9 +308,11 @@ class Model:
         assert other is None or now >= other.until, "a lease was given to one while another held it"
         self.holders[plan_id] = Holder(engine, now + ttl)
 
-    def released(self, engine: Engine) -> None:
-        """Take note of who is done."""
-        self.holders = {plan: holder for plan, holder in self.holders.items() if holder.engine is not engine}
+    def released(self, plan_id: str, engine: Engine) -> None:
+        """Take note of who is done with a plan: a run may have settled another one on its way."""
+        holder = self.holders.get(plan_id)
+        if holder is not None and holder.engine is engine:
+            del self.holders[plan_id]
 
     async def sent(self, engine: Engine, call: ActCall, trouble: Trouble) -> ActResult:
         """Take a call from an engine, and let go wrong what shall."""
