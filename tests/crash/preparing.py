@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
 from collections import Counter
@@ -115,6 +116,53 @@ workflow prune_branches {
 
   act prune with code.delete(name: b.name) {
     undo        code.restore(name: b.name, sha: b.sha)
+    concurrency 4
+  }
+}
+"""
+
+
+_FILES_TOML = """
+[workspace]
+name = "crash"
+
+[roles]
+ops = ["uid:{uid}"]
+
+[sources.share]
+connector = "files"
+root = "{folder}/uploads"
+quarantine = "{folder}/quarantine"
+
+[sources.share.resources.files]
+kind = "file"
+patterns = ["*"]
+depth = 1
+delete = "quarantine"
+"""
+
+_FILES_WORKFLOW = """
+workflow tidy_uploads {
+  describe "Delete old uploads."
+  owner    "platform"
+
+  inventory files from share.files {
+    key         path
+    incarnation incarnation
+    fields      { path: text, incarnation: text, version: text, modified: timestamp }
+  }
+
+  verify files { complete, fresh within 1h }
+
+  propose tidy from files as f {
+    where f.modified < now - 1d
+    limit 100000
+  }
+
+  approve tidy { 1 of role "ops", expires after 1d }
+
+  act tidy with share.delete(path: f.path) {
+    undo        share.put_back(path: f.path, version: f.version)
     concurrency 4
   }
 }
@@ -330,3 +378,16 @@ def git_sha(folder: Path, branch: str) -> str:
 def git_move(folder: Path, branch: str, sha: str) -> None:
     """Make or move a branch."""
     _git(folder, "update-ref", f"refs/heads/{branch}", sha)
+
+
+def prepare_files(folder: Path, objects: int = OBJECTS) -> None:
+    """Make a folder of old files, and one that is new."""
+    uploads = folder / "uploads"
+    uploads.mkdir()
+    (folder / "quarantine").mkdir(mode=0o700)
+    for name in (*(f"f{n:03}" for n in range(objects)), "kept"):
+        (uploads / name).write_text(name)
+        if name != "kept":
+            os.utime(uploads / name, (1_000_000_000, 1_000_000_000))
+    (folder / "fullcount.toml").write_text(_FILES_TOML.format(uid=current_person().uid, folder=folder))
+    (folder / "workflow.fcw").write_text(_FILES_WORKFLOW)

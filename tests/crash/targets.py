@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.crash import preparing
+from tests.crash.watching import Watch
 from tests.crash.web import FREE, TAKEN, LossyApi
 from tests.crash.webs import WAYS, prepare_web
 
@@ -140,6 +141,41 @@ class WebTarget(Target):
         self._stack.close()
 
 
+class FilesTarget(Target):
+    """A folder of files; the system itself notes each name that goes from it or comes to it.
+
+    A file that is put back is another one to whoever looks closely, so each trial has a plan of its own.
+    """
+
+    def __init__(self, folder: Path, prepare: Callable[[Path], None]) -> None:
+        self.folder, self._prepare, self._watch = folder / "workspace", prepare, Watch()
+        self.folder.mkdir(parents=True)
+        self.anew(None)
+
+    def anew(self, seed: int | None) -> None:
+        """See `Target.anew`."""
+        shutil.rmtree(self.folder)
+        self.folder.mkdir()
+        self._prepare(self.folder)
+        self.plan_id = asyncio.run(preparing.approved_plan(self.folder, OBJECTS))
+        self._watch.close()
+        self._watch = Watch(self.folder / "uploads")
+
+    def effects(self) -> Effects:
+        """See `Target.effects`."""
+        went, came = self._watch.names()
+        return Effects(went, came)
+
+    def changed(self) -> set[str]:
+        """See `Target.changed`."""
+        there = {path.name for path in (self.folder / "uploads").iterdir()}
+        return {*(f"f{n:03}" for n in range(OBJECTS)), "kept"} - there
+
+    def close(self) -> None:
+        """See `Target.close`."""
+        self._watch.close()
+
+
 def _edited(prepare: Callable[[Path, int], None], *changes: tuple[str, str]) -> Callable[[Path], None]:
     """Return the preparation with changes to its workflow."""
 
@@ -168,6 +204,8 @@ TARGETS: dict[str, Callable[[Path], Target]] = {
         _edited(preparing.prepare_sql, ("concurrency 4", "concurrency 4\n    canary 5 then wait 2s")),
     ),
     "git-1": lambda folder: GitTarget(folder, _edited(preparing.prepare_git, _groups(1))),
+    "files-1": lambda folder: FilesTarget(folder, _edited(preparing.prepare_files, _groups(1))),
+    "files-8": lambda folder: FilesTarget(folder, _edited(preparing.prepare_files, _groups(8))),
     "git-8": lambda folder: GitTarget(folder, _edited(preparing.prepare_git, _groups(8))),
 }
 """Each target by its name. The number is the act's concurrency, which the size of the groups follows."""

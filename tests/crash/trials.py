@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from tests.crash.targets import TARGETS
-from tests.support.crash_driver import CANARY_POINTS, EDGE_POINTS, POINTS
+from tests.support.crash_driver import CANARY_POINTS, EDGE_POINTS, FILE_POINTS, POINTS
 
 ANYWHEN = "any_time"
 """No point: the process is killed from outside, some time after it began."""
@@ -53,24 +53,28 @@ def trial_of(seed: int, names: Sequence[str] | None = None) -> Trial:
     kills = [_kill(each, chance) for each in (point, *further)]
     undo = None
     if chance.random() < 0.5:
-        undo = tuple(_kill(chance.choice(_undo_points()), chance) for _ in range(chance.randint(1, 2)))
+        undo = tuple(_kill(chance.choice(_undo_points(target)), chance) for _ in range(chance.randint(1, 2)))
     return Trial(seed, target, tuple(kills), undo)
 
 
 def points_of(target: str) -> tuple[str, ...]:
     """Return the points at which a process that acts on a target can be killed."""
     canary = CANARY_POINTS if "canary" in target else ()
-    return (*(point for point in POINTS if point != "none"), *EDGE_POINTS, *canary, ANYWHEN, ANYWHEN)
+    steps = (*FILE_POINTS, *FILE_POINTS) if target.startswith("files") else ()
+    return (*(point for point in POINTS if point != "none"), *EDGE_POINTS, *canary, *steps, ANYWHEN, ANYWHEN)
 
 
-def _undo_points() -> tuple[str, ...]:
+def _undo_points(target: str) -> tuple[str, ...]:
+    steps = FILE_POINTS if target.startswith("files") else ()
     no_undo = {"before_finish", "none", *(point for point in EDGE_POINTS if "began" in point or "finish" in point)}
-    return (*(point for point in (*POINTS, *EDGE_POINTS) if point not in no_undo), ANYWHEN)
+    return (*(point for point in (*POINTS, *EDGE_POINTS) if point not in no_undo), *steps, ANYWHEN)
 
 
 def _kill(point: str, chance: random.Random) -> Kill:
     if point == ANYWHEN:
         return Kill(point, after=0.01 * 100 ** chance.random())  # from 10 ms to 1 s, short ones as likely as long ones
+    if point in FILE_POINTS:
+        return Kill(point, chance.randint(1, 150))  # some ten steps for each object
     if point in _FEW:
         return Kill(point)
     return Kill(point, chance.choice((1, 1, 2, 3, 5, 8, 13)) if point.endswith("call") else chance.choice((1, 1, 2)))

@@ -116,6 +116,9 @@ SCENARIOS: dict[str, str] = {
     "H01": "the clean-up of one region took what served another",
     "H02": "account and region came from the environment, and were others than those that were meant",
     "H03": "what is looked at was also acted on, because a list of what is blocked was not complete",
+    # files and folders
+    "J04": "a clean-up took folders for empty that held what people had put there",
+    "J05": "a clean-up removed the first folder by its name, whatever it was",
     # time
     "C01": "a nightly job ran twice when the clocks went back",
     "C02": "a local time that does not exist, or comes twice: skipped, or double",

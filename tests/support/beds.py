@@ -1,4 +1,4 @@
-"""Test beds of our own connectors, for the conformance kit: seven objects each, over real files, git and HTTP."""
+"""Test beds of our own connectors, for the conformance kit: seven objects each, over the real thing."""
 
 from __future__ import annotations
 
@@ -18,6 +18,10 @@ from tests.support.reading_http import config
 from tests.support.repository import Repository
 from tests.support.sql import CREATE_ACCOUNTS, File, account, sqlite_settings
 
+from fullcount.runtime.connectors.files import CONNECTOR as FILES
+from fullcount.runtime.connectors.files import folders
+from fullcount.runtime.connectors.files import root as files_root
+from fullcount.runtime.connectors.files.quarantine import Quarantine
 from fullcount.runtime.connectors.git import CONNECTOR as GIT
 from fullcount.runtime.connectors.git.command import Git
 from fullcount.runtime.connectors.http import CONNECTOR as HTTP
@@ -307,3 +311,111 @@ def http_bed() -> Iterator[Bed]:
             ),
             secrets=(_TOKEN,),
         )
+
+
+# --- files ------------------------------------------------------------------------------------------------------------
+
+
+def files_bed(folder: Path) -> Bed:
+    """Return a bed on a folder: seven files in three folders."""
+    root, numbers = folder / "root", itertools.count(100)
+    (folder / "quarantine").mkdir(mode=0o700)
+
+    def put(path: str | None = None) -> tuple[str]:
+        number = next(numbers)
+        made = f"sub-{number % 3}/f{number:04}.txt" if path is None else path
+        place = root / made
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(f"content {number}")
+        return (made,)
+
+    for _ in range(7):
+        put()
+
+    def rows() -> dict[Any, Any]:
+        found = {path.relative_to(root): path.stat() for path in root.rglob("*") if path.is_file()}
+        return {
+            (str(path),): {
+                "path": str(path),
+                "name": path.name,
+                "folder": str(path.parent),
+                "extension": "txt",
+                "size": seen.st_size,
+                "modified": seen.st_mtime_ns // 1000,
+                "incarnation": f"{seen.st_dev}:{seen.st_ino}",
+            }
+            for path, seen in found.items()
+        }
+
+    @contextmanager
+    def closed(number: int = 1) -> Iterator[None]:
+        real = folders.open_folder
+
+        def open_folder(above: int, name: str, flags: int) -> int:
+            if name == "sub-1":
+                raise PermissionError(13, "denied")
+            return real(above, name, flags)
+
+        with patch.object(folders, "open_folder", open_folder), patch.object(files_root, "open_folder", open_folder):
+            yield
+
+    @contextmanager
+    def moved(number: int = 1) -> Iterator[None]:
+        away = root.rename(folder / "away")
+        yield
+        away.rename(root)
+
+    @contextmanager
+    def silent() -> Iterator[None]:
+        go_on = threading.Event()
+
+        def entries(listing: Any) -> Iterator[Any]:
+            go_on.wait(30)
+            yield from ()
+
+        with patch.object(folders.Listing, "entries", entries):
+            yield
+        go_on.set()
+
+    @contextmanager
+    def lost() -> Iterator[None]:
+        def keep(quarantine: Quarantine, entry: Any) -> None:
+            raise OSError(5, "I/O error")
+
+        with patch.object(Quarantine, "keep", keep):
+            yield
+
+    def empty() -> None:
+        for key in rows():
+            (root / key[0]).unlink()
+
+    settings = {
+        "root": str(root),
+        "quarantine": str(folder / "quarantine"),
+        "resources": {"texts": {"kind": "file", "patterns": ["**"], "depth": "all", "delete": "quarantine"}},
+    }
+    return Bed(
+        connector=FILES,
+        config=FILES.config_model.model_validate(settings),
+        resource="texts",
+        rows=rows,
+        put=put,
+        remove=lambda key: (root / key[0]).unlink(),
+        change=lambda key: (root / key[0]).write_text(f"changed {next(numbers)}"),
+        faults=[
+            Fault(
+                name="a folder that can't be entered",
+                begin=closed,
+                reasons=frozenset({Reason.VISIBILITY_RESTRICTED}),
+                by_page=False,
+            ),
+            Fault(name="no root", begin=moved, reasons=frozenset({Reason.EXISTENCE_UNKNOWN}), by_page=False),
+        ],
+        empty=empty,
+        recreate=lambda key: ((root / key[0]).unlink(), put(key[0])),
+        hang=silent,
+        outage=moved,
+        hide=closed,
+        capped=FILES.config_model.model_validate({**settings, "max_entries": 3}),
+        act=Act(operation="delete", arguments=lambda key: {}, lose_reply=lost),
+    )

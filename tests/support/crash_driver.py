@@ -29,6 +29,7 @@ from fullcount.runtime.act.context import Progress
 from fullcount.runtime.approve.identity import current_person
 from fullcount.runtime.collect.snapshots import SnapshotStore
 from fullcount.runtime.connectors.base import ActCall, ActResult, SourceActor
+from fullcount.runtime.connectors.files import disk
 from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.journal.payloads import Payload
 from fullcount.runtime.store.store import Store
@@ -75,6 +76,9 @@ CANARY_POINTS = (
 )
 """Those of a plan with a canary; `in_wait` is passed each second that a run sits the wait out."""
 
+FILE_POINTS = ("in_files",)
+"""Right before each call of the connector for files that changes something on the disk."""
+
 RECORDED = {
     "intents": "intents",
     "outcomes": "outcomes",
@@ -112,7 +116,7 @@ class Fault:
     """Counts how often each point is passed, and lets its trouble begin at the chosen one."""
 
     def __init__(self, point: str, nth: int, trouble: str = "kill") -> None:
-        assert point in (*POINTS, *EDGE_POINTS, *CANARY_POINTS), point
+        assert point in (*POINTS, *EDGE_POINTS, *CANARY_POINTS, *FILE_POINTS), point
         self.point, self.left, self.trouble = point, nth, trouble
 
     def at(self, point: str, connection: Connection | None = None) -> None:
@@ -202,10 +206,26 @@ async def obey(order: Order) -> dict[str, Any]:
         return FaultyActor(await real_open(*args), fault)
 
     engine.open_actor = open_actor
+    steps = {name: getattr(disk, name) for name in _DISK_STEPS} if order.point in FILE_POINTS else {}
+    for name, real in steps.items():
+        setattr(disk, name, _passing(real, fault))
     try:
         return await _act(order, workspace, fault, clock)
     finally:
         engine.open_actor = real_open
+        for name, real in steps.items():
+            setattr(disk, name, real)
+
+
+_DISK_STEPS = ("rename", "rename_to_free", "make_folder", "write", "settle", "unlink", "remove_folder")
+
+
+def _passing(real: Callable[..., Any], fault: Fault) -> Callable[..., Any]:
+    def step(*given: Any) -> Any:
+        fault.at("in_files")
+        return real(*given)
+
+    return step
 
 
 async def _act(order: Order, workspace: Workspace, fault: Fault, clock: Callable[[], datetime]) -> dict[str, Any]:

@@ -30,6 +30,8 @@ _HANGS_AFTER = 600.0 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 1
 _USED = (
     "alembic.runtime.migration",
     "duckdb",
+    "fullcount.runtime.connectors.files.actor",
+    "fullcount.runtime.connectors.files.reader",
     "fullcount.runtime.connectors.git",
     "fullcount.runtime.connectors.git.actor",
     "fullcount.runtime.connectors.git.reader",

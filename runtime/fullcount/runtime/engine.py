@@ -36,6 +36,7 @@ from fullcount.runtime.approve.approvals import ApprovalStatus
 from fullcount.runtime.approve.identity import Person
 from fullcount.runtime.approve.signing import Signed
 from fullcount.runtime.backups.files import BackupFailed, BackupFiles
+from fullcount.runtime.backups.objects import let_go
 from fullcount.runtime.collect.budget import Budget
 from fullcount.runtime.collect.budget import Progress as ReadProgress
 from fullcount.runtime.collect.snapshots import SnapshotStore
@@ -57,7 +58,7 @@ from fullcount.runtime.planning import Planning, PlanRequest, approval_of, sourc
 from fullcount.runtime.readers import Readers, open_actor
 from fullcount.runtime.store.elsewhere import ActElsewhere
 from fullcount.runtime.store.errors import StoreError
-from fullcount.runtime.store.held_backups import remove_expired
+from fullcount.runtime.store.held_backups import keys_that_are_over, remove_expired
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import LedgerEntry, NoticeRow, PlanState, StoredPlan
 from fullcount.runtime.telling import of_plan
@@ -281,9 +282,11 @@ class Engine:
     def remove_expired_backups(self) -> int:
         """Remove the backups of objects whose time is over, and return how many. Raises `BackupFailed`."""
         try:
+            let_go(self.workspace, lambda: keys_that_are_over(self.store))
             return remove_expired(self.store, self.backups)
         except OSError as error:
-            msg = f"backups whose time is over can't be removed from `{self.backups.root}`: {error.strerror}"
+            place = self.backups.root if error.filename is None else error.filename
+            msg = f"backups whose time is over can't be removed from `{place}`: {error.strerror}"
             raise BackupFailed(msg) from None
 
     def approval_status(self, plan: StoredPlan) -> ApprovalStatus | None:

@@ -8,6 +8,7 @@ import pytest
 from tests.support.acting import DAY, Orphans
 from tests.support.applying import Stage, figures, row
 
+from fullcount.runtime.backups.files import BackupFiles
 from fullcount.runtime.connectors.base import Outcome, SourceError
 from fullcount.runtime.evidence.codes import Reason
 from fullcount.runtime.evidence.envelope import Incompleteness
@@ -98,6 +99,13 @@ async def test_an_object_that_changed_after_its_backup_is_not_deleted(tmp_path):
     report = await stage.apply(plan)
     assert figures(report) == {"changed": 1}
     assert ("a1",) in table.objects
+
+
+def test_a_number_of_any_size_is_handed_out_as_it_was_stored(tmp_path):
+    """JSON is sure of numbers up to 2^53 alone; a larger one is stored in other words, and those are not its value."""
+    files = BackupFiles(tmp_path)
+    content = {"id": 2**60 + 1, "parts": [{"$int": "9"}, -(2**62)]}
+    assert files.get(files.put(content)) == content
 
 
 async def test_what_was_deleted_is_restored_as_it_was(tmp_path):

@@ -6,7 +6,7 @@ import asyncio
 from unittest import SkipTest
 
 import pytest
-from tests.support.beds import git_bed, http_bed, sqlite_bed
+from tests.support.beds import files_bed, git_bed, http_bed, sqlite_bed
 from tests.support.memory_source import LIES, memory_bed
 
 from fullcount.runtime.testing import CHECKS, ConnectorConformance, Nonconformity
@@ -77,3 +77,13 @@ class TestHttp(ConnectorConformance):
         """Return seven things of a server."""
         with http_bed() as made:
             yield made
+
+
+@pytest.mark.requirement("R11", "R13", "R37")
+class TestFiles(ConnectorConformance):
+    """The `files` connector on a folder."""
+
+    @pytest.fixture
+    def bed(self, tmp_path):
+        """Return seven files in three folders."""
+        return files_bed(tmp_path)

@@ -8,7 +8,6 @@ backup holds whatever the object held, secrets too, so its content is never logg
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 import secrets
@@ -18,6 +17,7 @@ from typing import Any, Final
 
 from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.exit_codes import Exit
+from fullcount.runtime.journal.entry import parse_canonical
 from fullcount.runtime.plan.digest import canonical_bytes, sha256_text
 
 _NAME: Final = re.compile(r"[0-9a-f]{64}\.json")
@@ -74,7 +74,7 @@ class BackupFiles:
         if sha256_text(data) != digest:
             msg = f"the backup `{path.name}` was changed after it was stored"
             raise BackupLost(msg)
-        found: Mapping[str, Any] = json.loads(data)
+        found: Mapping[str, Any] = parse_canonical(data.decode())
         return found
 
     def drop(self, digest: str) -> None:

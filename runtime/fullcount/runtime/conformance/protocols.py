@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, Validat
 from fullcount.compiler.values import FieldState
 from fullcount.runtime.conformance.case import Case, Step
 from fullcount.runtime.conformance.verdict import Verdict
-from fullcount.runtime.connectors.filesystem import replies as filesystem
+from fullcount.runtime.connectors.files import replies as filesystem
 from fullcount.runtime.connectors.judged import Judged
 from fullcount.runtime.connectors.kafka import replies as kafka
 from fullcount.runtime.connectors.ldap import replies as ldap

@@ -11,7 +11,7 @@ the source positively said "no value"; anything less than that must be said with
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -423,6 +423,21 @@ class RestsOnFiles(Protocol):
 
     def rests_on(self, config: BaseModel) -> str | None:
         """Return a digest of what was read from files for this configuration; None if it names none."""
+        ...
+
+
+@runtime_checkable
+class KeepsObjects(Protocol):
+    """A connector that keeps the very objects that were deleted, where the source lets them be moved away: files.
+
+    The backup of such an object names it; the object lies with the source for as long as the backup is kept.
+    """
+
+    def let_go(self, source: str, config: BaseModel, over: Callable[[], frozenset[str]]) -> int:
+        """Remove what is kept of acts whose time is over, and return how many objects. Raises `SourceError`, `OSError`.
+
+        `over`: the idempotency keys of those acts, by the record. What no act there names stays.
+        """
         ...
 
 

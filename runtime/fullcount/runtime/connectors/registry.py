@@ -15,6 +15,7 @@ GROUP = "fullcount.connectors"
 _BUILT_IN = {
     "declared": "fullcount.runtime.connectors.declared:CONNECTOR",
     "sql": "fullcount.runtime.connectors.sql:CONNECTOR",
+    "files": "fullcount.runtime.connectors.files:CONNECTOR",
     "git": "fullcount.runtime.connectors.git:CONNECTOR",
     "http": "fullcount.runtime.connectors.http:CONNECTOR",
     "redis": "fullcount.runtime.connectors.redis:CONNECTOR",

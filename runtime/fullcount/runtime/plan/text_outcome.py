@@ -185,7 +185,7 @@ def render_applied(view: AppliedView, *, exit_code: int | None = None) -> Group:
         lines.append(("goes on", Text(f"{plain(view.resumes)}   fullcount apply {plain(view.plan_id)}")))
     else:
         lines += [("next" if n == 0 else "", _step(step)) for n, step in enumerate(view.next_steps)]
-    if view.stopped_code is not None:
+    if view.stopped_code is not None and view.resumes is None:  # a pause goes as it was meant to
         lines.append(("more", Text(f"fullcount explain {plain(view.stopped_code)}")))
     for key, outcome, detail in view.attention:
         lines.append(("look at", Text(f"{plain(key, 40)}: {_NOUNS[outcome]}, {plain(detail)}", style="yellow")))

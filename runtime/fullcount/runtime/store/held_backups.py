@@ -34,19 +34,20 @@ class Held:
     object_key: str
     sha256: str
     until: int
+    idempotency_key: str | None = None
 
 
 def held(session: Session) -> Iterator[Held]:
     """Return the backups that acts were made on, whether their time is over or not."""
     act = tables.Act
-    query = select(act.plan_id, act.kind, act.object_key, act.parameters, act.intent_at).where(
+    query = select(act.plan_id, act.kind, act.object_key, act.parameters, act.intent_at, act.idempotency_key).where(
         act.intent_at.is_not(None), act.parameters.contains('"backup":{')
     )
-    for plan_id, kind, object_key, parameters, intent_at in session.execute(query):
+    for plan_id, kind, object_key, parameters, intent_at, key in session.execute(query):
         # the text may stand elsewhere too
         named = None if parameters is None else read_canonical(parameters).get("backup")
         if named is not None and intent_at is not None:
-            yield Held(plan_id, kind, object_key, named["sha256"], intent_at + named["kept"])
+            yield Held(plan_id, kind, object_key, named["sha256"], intent_at + named["kept"], key)
 
 
 def remove_expired(store: Store, files: BackupFiles) -> int:
@@ -67,6 +68,15 @@ def remove_expired(store: Store, files: BackupFiles) -> int:
     for digest in over:
         files.drop(digest)
     return len(over)
+
+
+def keys_that_are_over(store: Store) -> frozenset[str]:
+    """Return the idempotency keys of the acts whose backups are kept no longer."""
+    now = to_micros(store.now())
+    with store.reading() as session:
+        return frozenset(
+            each.idempotency_key for each in held(session) if each.until <= now and each.idempotency_key is not None
+        )
 
 
 def is_over(each: Held, now: datetime) -> bool:

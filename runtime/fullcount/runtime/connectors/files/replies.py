@@ -34,6 +34,18 @@ _READ: Mapping[str, Reason] = {
 }
 """Any other answer (`ESTALE`, `EIO`, `ENODEV`, `EHOSTDOWN`, …) is one of a disk or server that is not there."""
 
+_WORDS: Mapping[str, str] = {
+    "EACCES": "its reader may not enter it, or may not see what it is (EACCES)",
+    "EPERM": "its reader may not enter it (EPERM)",
+    "ENOENT": "it is not there (ENOENT)",
+    "ENOTDIR": "it is not a folder (ENOTDIR)",
+    "ELOOP": "it is a link, and links are not followed (ELOOP)",
+    "EILSEQ": "its name is not UTF-8 text, so that no rule and no act can name it (EILSEQ)",
+    "EIO": "the disk or server behind it failed (EIO)",
+    "ESTALE": "the server no longer knows it (ESTALE)",
+    "EMFILE": "this process may open no more files (EMFILE)",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Look:
@@ -78,13 +90,17 @@ def _note_error(look: Look, root: Look, judged: Judged) -> None:
     if reason is Reason.VISIBILITY_RESTRICTED and look.operation in {"stat", "lstat"} and look.path == root.path:
         reason = Reason.EXISTENCE_UNKNOWN  # what is asked for by name may be there, behind a folder that is closed
     way = Way.NEXT_CURSOR if reason is Reason.CLIENT_LIMIT_REACHED else None
-    judged.because(reason, way, f"`{look.path}`: {name}")
+    judged.because(reason, way, f"`{look.path}`: {_WORDS.get(name, name)}")
 
 
 def _note_place(look: Look, root: Look, judged: Judged) -> None:
     wants_mount = look.expected.get("mountpoint") is True or look.expected.get("is_mount") is True
     if wants_mount and look.facts.get("is_mount") is False:
         judged.because(Reason.SOURCE_UNAVAILABLE, detail=f"nothing is mounted at `{look.path}`")
+    wanted = look.expected.get("marker")
+    if wanted is not None and look.facts.get("marker") is not True:
+        detail = f"`{look.path}` has no file `{wanted}` (`marker`), so it is not the folder that is meant"
+        judged.because(Reason.SOURCE_UNAVAILABLE, detail=detail)
     device, first = look.facts.get("st_dev"), root.facts.get("st_dev")
     if device is not None and first is not None and device != first and look.entries is None:
         judged.because(Reason.SCOPE_NOT_COVERED, detail=f"`{look.path}` lies on another device, which was not walked")
