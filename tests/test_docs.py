@@ -58,7 +58,7 @@ fields = { account = "text", owner = "text", reason = "text", until = "date" }
     )
     (tmp_path / "fullcount.toml").write_text(blocks[""] + part)
     workspace = Workspace.load(tmp_path)
-    assert set(workspace.written_roles) == {"iam-admin"}
+    assert set(workspace.written_roles) == {"iam-admin", "on-call"}
     assert [entry.owner for entry in read_exemptions(tmp_path / "exemptions.toml")] == ["payments"]
 
 

@@ -89,6 +89,9 @@ def whole(tmp_path_factory) -> Whole:
     run.documents["applied json"] = bench.run("show", plan, "--json").out
     run.see("verify", "verify")
     run.see("undo", "undo", plan)
+    undo = bench.run("runs", "--json").json["plans"][0]
+    run.see("approve undo", "approve", undo["plan_id"], "--digest", undo["digest"])
+    run.see("apply undo", "apply", undo["plan_id"])
     run.undone = bench.target()
     run.see("verify after undo", "verify")
     run.outside = {path for path in outer.rglob("*") if bench.root not in path.parents and path != bench.root}

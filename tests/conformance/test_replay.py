@@ -2,6 +2,7 @@
 
 import json
 import random
+from base64 import b64encode
 from itertools import chain, groupby
 from pathlib import Path
 
@@ -94,6 +95,71 @@ def test_a_line_that_is_no_case_is_an_error_and_names_its_place(tmp_path):
     with pytest.raises(CaseError, match="line 2") as found:
         list(load(path))
     assert "://" not in str(found.value)
+
+
+def spelt(**changes):
+    """Return a plain complete case with parts of its one exchange written in another way."""
+    request = {"method": "GET", "path": "/items", **changes.pop("request", {})}
+    body = {"items": [{"id": 1}], "next_cursor": None, "total": 1}
+    response = {"status": 200, "headers": {}, "body": body, **changes.pop("response", {})}
+    expect = {"complete": True, "reasons": [], "continuation": None, "decision": "act"}
+    step = {"request": request, "response": response}
+    return {"id": "a", "api": "generic_http", "phase": "read", "exchange": [step], "expect": expect, **changes}
+
+
+@pytest.mark.requirement("R33")
+def test_lines_that_are_no_cases_do_not_hide_what_the_others_show(tmp_path):
+    """Each is named, and counts as one that does not agree."""
+    path = tmp_path / "case.jsonl"
+    lines = ["{}", json.dumps(spelt()), '{"id": "b"', json.dumps(spelt()), json.dumps(spelt(id="c", phase="look"))]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    ended = CliRunner().invoke(conformance, ["replay", str(path)])
+    *named, last = ended.output.splitlines()
+    assert (ended.exit_code, last) == (1, "1 of 5 agree")
+    assert [line.partition("line ")[2][0] for line in named] == ["1", "3", "4", "5"]
+
+
+TEXT = '{"items": [{"id": 1}], "next_cursor": null}'
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        spelt(note="x", response={"took": 3}),
+        spelt(response={"headers": None}),
+        spelt(response={"headers": [["Content-Type", "application/json"], ["X-A", "1"], ["X-A", "2"]]}),
+        spelt(response={"headers": {"X-Name": "caf\u00e9 \u2603"}}),
+        spelt(response={"status": "200"}),
+        spelt(response={"status": 200.0}),
+        spelt(response={"body": TEXT, "headers": {"CONTENT-TYPE": "application/json"}}),
+        spelt(response={"body": b64encode(TEXT.encode()).decode(), "encoding": "base64"}),
+        spelt(request={"method": "get", "headers": None}),
+        spelt(request={"path": "items", "query": {"limit": 5}}),
+        spelt(request={"path": "", "url": "https://api.example/items"}),
+        spelt(api="Generic-HTTP"),
+    ],
+)
+def test_a_recording_may_be_spelt_in_several_ways(case):
+    """Recorders differ in how they write what was exchanged, and none of that is said by the source."""
+    (replayed,) = replay([Case.model_validate(case)])
+    assert replayed.agrees, replayed.differences
+
+
+@pytest.mark.requirement("R15")
+@pytest.mark.parametrize(("pinned", "reasons"), [(None, {"SNAPSHOT_CHANGED"}), ("8", set())])
+def test_pages_of_a_client_that_did_not_pin_them_are_of_two_states(pinned, reasons):
+    """What the connector would have sent does not make one state of what another client was given."""
+    sent = [{"key": "aw==", "range_end": "bA=="}, {"key": "azAA", "range_end": "bA==", "revision": pinned}]
+    bodies = [
+        {"header": {"revision": "8"}, "kvs": [{"key": "azA="}], "more": True, "count": "2"},
+        {"header": {"revision": "9"}, "kvs": [{"key": "azE="}], "count": "1"},
+    ]
+    steps = [
+        {"request": {"method": "POST", "path": "/v3/kv/range", "body": ask}, "response": {"status": 200, "body": body}}
+        for ask, body in zip(sent, bodies, strict=True)
+    ]
+    (replayed,) = replay([Case.model_validate(spelt(api="etcd", exchange=steps))])
+    assert replayed.verdict.reasons == reasons
 
 
 def test_the_same_case_twice_is_an_error_and_names_both_places(tmp_path):

@@ -9,15 +9,18 @@ nothing of the kind where it was not; the outcomes add up; the record verifies; 
 
 from __future__ import annotations
 
+import asyncio
 import signal
 import sys
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from tests.crash import preparing
 from tests.crash.targets import OBJECTS, TARGETS, Effects, Kept, Target
 from tests.crash.trials import Kill, Trial, trial_of
 from tests.support.crash_driver import run_process
@@ -58,7 +61,10 @@ def judged(trial: Trial, target: Target) -> Told:
     try:
         _phase(target, "apply", trial.kills, told)
         if trial.undo_kills is not None and target.reversible:
-            _phase(target, "undo", trial.undo_kills, told)
+            later = timedelta(seconds=told.later)
+            target.undo_id = asyncio.run(preparing.approved_undo(target.folder, target.plan_id, later=later))
+            if target.undo_id is not None:
+                _phase(target, "undo", trial.undo_kills, told)
         verified(target)
     except WrongError as error:
         history = "\n".join(told.lines)
@@ -94,9 +100,13 @@ def _phase(target: Target, verb: str, kills: tuple[Kill, ...], told: Told) -> No
 def _only_unknown(target: Target, verb: str) -> bool:
     """Whether nothing is left but what nobody can ever tell."""
     with _opened(target) as store:
-        entries = store.ledger(target.plan_id, kind=ActKind.ACT if verb == "apply" else ActKind.UNDO)
+        entries = store.ledger(_plan(target, verb), kind=ActKind.ACT if verb == "apply" else ActKind.UNDO)
     left = [entry.object_key[0] for entry in entries if entry.outcome in (None, Outcome.UNKNOWN)]
     return all(map(target.may_stay_unknown, left))
+
+
+def _plan(target: Target, verb: str) -> str:
+    return target.plan_id if verb == "apply" or target.undo_id is None else target.undo_id
 
 
 def _counts(report: dict[str, Any]) -> dict[str, int]:
@@ -109,7 +119,7 @@ def _counts(report: dict[str, Any]) -> dict[str, int]:
 def _process(target: Target, verb: str, kill: Kill | None, told: Told) -> tuple[int | None, dict[str, Any] | None]:
     settings = {} if kill is None else {"nth": kill.nth, "after": kill.after}
     point = "none" if kill is None or kill.after is not None else kill.point
-    status, report = run_process(target.folder, target.plan_id, point, verb=verb, later=told.later, **settings)
+    status, report = run_process(target.folder, _plan(target, verb), point, later=told.later, **settings)
     told.later += _LEASE
     killed = status == -signal.SIGKILL
     told.kills += killed
@@ -129,7 +139,7 @@ def at_any_time(target: Target) -> None:
     _need(set(effects.undone) <= set(effects.done), "something was taken back that was not done")
     with _opened(target) as store:
         for kind, changed in ((ActKind.ACT, effects.done), (ActKind.UNDO, effects.undone)):
-            entries = store.ledger(target.plan_id, kind=kind)
+            entries = store.ledger(_plan(target, "apply" if kind is ActKind.ACT else "undo"), kind=kind)
             meant = {entry.object_key[0] for entry in entries if entry.intent_at is not None}
             _need(set(changed) <= meant, f"changed without having been meant: {sorted(set(changed) - meant)}")
 
@@ -143,12 +153,13 @@ def ended(target: Target, verb: str) -> None:
     effects = target.effects()
     kind, changes = (ActKind.ACT, effects.done) if verb == "apply" else (ActKind.UNDO, effects.undone)
     with _opened(target) as store:
-        entries = store.ledger(target.plan_id, kind=kind)
+        entries = store.ledger(_plan(target, verb), kind=kind)
         done = [e for e in store.ledger(target.plan_id) if e.outcome is Outcome.DONE]
-        wanted = OBJECTS if verb == "apply" else len(done)
+        wanted = store.load_plan(_plan(target, verb)).document.sums.candidates  # of an undo: what could be read then
+        _need(wanted <= (OBJECTS if verb == "apply" else len(done)), "more was to be taken back than was done")
         _need(len(entries) == len({e.object_key for e in entries}) == wanted, f"{len(entries)} entries of {wanted}")
-        counts = store.counts(target.plan_id)
-    _need(sum(counts.values()) == OBJECTS, f"the counts do not add up: {counts}")
+        counts = store.counts(_plan(target, verb))
+    _need(sum(counts.values()) == wanted, f"the counts do not add up: {counts}")
     for entry in entries:
         (key,) = entry.object_key
         changed, outcome = changes[key], entry.outcome

@@ -370,6 +370,25 @@ async def approved_plan(folder: Path, objects: int = OBJECTS, *, later: timedelt
         return end.plan.document.plan_id
 
 
+async def approved_undo(folder: Path, plan_id: str, *, later: timedelta = timedelta(0)) -> str | None:
+    """Plan to take back what a plan did, and approve that; return the undo's id, None if there is nothing.
+
+    Each object counts as named: what was found gone after a kill is brought back as well.
+    """
+
+    def clock() -> datetime:
+        return datetime.now(UTC) + later
+
+    workspace = Workspace.load(folder)
+    with Store.open(workspace.store_url, clock=clock) as store:
+        engine = Engine(workspace, store, SnapshotStore(workspace.snapshot_dir), clock=clock)
+        end = await engine.plan_undo(plan_id, current_person(), named=True)
+        if end.plan is None:
+            return None
+        engine.give_approval(end.plan, current_person(), end.plan.document.digest)
+        return end.plan.document.plan_id
+
+
 def git_sha(folder: Path, branch: str) -> str:
     """Return the commit of a branch."""
     return _git(folder, "rev-parse", f"refs/heads/{branch}")

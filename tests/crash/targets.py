@@ -45,8 +45,12 @@ class Target:
         self.plan_id = asyncio.run(preparing.approved_plan(self.folder, OBJECTS))
         shutil.copytree(self.folder, self._kept)
 
+    undo_id: str | None = None
+    """The plan that takes back what was done, once there is one."""
+
     def anew(self, seed: int | None) -> None:
         """Put everything back. `seed`: what goes wrong at the target itself follows from it; None: nothing does."""
+        self.undo_id = None
         shutil.rmtree(self.folder)
         shutil.copytree(self._kept, self.folder)
 

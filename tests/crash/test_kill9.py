@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 import signal
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from fullcount.runtime.collect.snapshots import SnapshotStore
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.journal.verify import verify
 from fullcount.runtime.store.store import Store
-from fullcount.runtime.store.views import PlanState
+from fullcount.runtime.store.views import ActKind, PlanState
 from fullcount.runtime.workspace import Workspace
 
 pytestmark = [pytest.mark.slow, pytest.mark.requirement("R29", "R32", "R34", "R43")]
@@ -84,15 +85,15 @@ def problems(folder: Path) -> list[str]:
         return [str(problem) for problem in verify(store, SnapshotStore(workspace.snapshot_dir)).problems]
 
 
-def assert_finished(folder: Path, plan_id: str, objects: int = preparing.OBJECTS) -> None:
+def assert_finished(folder: Path, plan_id: str, objects: int = preparing.OBJECTS, kind: ActKind = ActKind.ACT) -> None:
     """Assert that each object has exactly one outcome, that these add up, and that the record verifies."""
     workspace = Workspace.load(folder)
     with Store.open(workspace.store_url) as store:
-        entries = store.ledger(plan_id)
+        entries = store.ledger(plan_id, kind=kind)
         assert len(entries) == len({entry.object_key for entry in entries}) == objects
         assert {entry.outcome for entry in entries} == {Outcome.DONE}
         assert store.counts(plan_id)[Outcome.DONE] == objects
-        assert store.open_intents(plan_id) == ()
+        assert store.open_intents(plan_id, kind=kind) == ()
         assert store.load_plan(plan_id).state is PlanState.APPLIED
     assert problems(folder) == []
 
@@ -135,6 +136,19 @@ def test_an_apply_that_is_killed_again_and_again_still_changes_each_row_once(sql
     assert set(preparing.sql_changes(folder).values()) == {1}
     assert preparing.sql_is_done(folder)
     assert_finished(folder, plan_id)
+
+
+def test_an_undo_that_is_killed_again_and_again_takes_each_row_back_once(sql):
+    """Under its own approval, before it began and up to its last entry; what it took back is planned no second time."""
+    folder, plan_id = sql.anew()
+    assert run_process(folder, plan_id)[0] == 0
+    undo_id = asyncio.run(preparing.approved_undo(folder, plan_id))
+    kill_then_finish(
+        folder, undo_id, ("before_began", 1), ("after_intents", 2), ("after_call", 20), ("before_finish", 1)
+    )
+    assert {key: writes for key, writes in preparing.sql_writes(folder).items() if writes != [1, 0]} == {}
+    assert_finished(folder, undo_id, kind=ActKind.UNDO)
+    assert asyncio.run(preparing.approved_undo(folder, plan_id, later=timedelta(minutes=9))) is None
 
 
 def test_an_apply_on_a_repository_that_is_killed_at_every_point_deletes_each_branch_once(git):

@@ -66,8 +66,7 @@ def points_of(target: str) -> tuple[str, ...]:
 
 def _undo_points(target: str) -> tuple[str, ...]:
     steps = FILE_POINTS if target.startswith("files") else ()
-    no_undo = {"before_finish", "none", *(point for point in EDGE_POINTS if "began" in point or "finish" in point)}
-    return (*(point for point in (*POINTS, *EDGE_POINTS) if point not in no_undo), *steps, ANYWHEN)
+    return (*(point for point in (*POINTS, *EDGE_POINTS) if point != "none"), *steps, ANYWHEN)
 
 
 def _kill(point: str, chance: random.Random) -> Kill:

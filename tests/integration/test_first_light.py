@@ -68,7 +68,7 @@ def test_clean_up_of_accounts_from_the_file_to_the_verified_record(bench):
 
     again = bench.run("apply", plan["plan_id"])
     assert (again.exit, "nothing was done again" in again.out) == (0, True)
-    assert bench.run("undo", plan["plan_id"]).exit == 0
+    bench.undone(plan)
     assert bench.locked() == set()
 
     verified = bench.run("verify", "--json")
@@ -149,6 +149,6 @@ def test_clean_up_of_branches_leaves_the_one_that_got_a_new_commit(branches):
     assert bench.run("apply", plan["plan_id"]).exit == 0
     assert bench.journal() == journal
 
-    assert bench.run("undo", plan["plan_id"]).exit == 0
+    bench.undone(plan)
     assert repository.branches() == before
     assert bench.run("verify").exit == 0

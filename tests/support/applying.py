@@ -21,9 +21,10 @@ from fullcount.compiler.document import workflow_from_document
 from fullcount.compiler.program import Protection
 from fullcount.runtime.act.apply import apply_plan
 from fullcount.runtime.act.context import ApplyContext, ApplyReport
-from fullcount.runtime.act.undo import undo_plan
+from fullcount.runtime.act.undo import apply_undo
 from fullcount.runtime.approve import approvals
 from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.approve.of_plan import approval_of_plan
 from fullcount.runtime.backups.files import BackupFiles
 from fullcount.runtime.collect.budget import Budget
 from fullcount.runtime.collect.loop import collect
@@ -36,6 +37,7 @@ from fullcount.runtime.plan.build import PlanInputs, build_plan
 from fullcount.runtime.planning import clocks_of
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import RunKind, StoredPlan
+from fullcount.runtime.undo_plans import NothingToUndo, plan_undo
 from fullcount.runtime.workspace.exemptions import Exemption
 from fullcount.runtime.workspace.freezes import Freeze
 
@@ -140,7 +142,9 @@ class Stage:
     def approve(self, plan: StoredPlan, *people: Person) -> StoredPlan:
         """Let people agree (ana, if nobody is named) and return the plan as it stands then."""
         for person in people or (ANA,):
-            approvals.give(self.store, plan, self.world.workflow.approvals[0], ROLES, person)
+            declared = approval_of_plan(workflow_from_document(plan.document.program), plan.document, None)
+            assert declared is not None
+            approvals.give(self.store, plan, declared, ROLES, person)
         return self.store.load_plan(plan.document.plan_id)
 
     async def approved(self) -> StoredPlan:
@@ -175,22 +179,49 @@ class Stage:
         return replace(context, **changes)
 
     async def apply(self, plan: StoredPlan, **changes: Any) -> ApplyReport:
-        """Apply the plan as it stands in the store."""
-        report = await apply_plan(self.context(plan, **changes))
+        """Apply the plan as it stands in the store, also one that is an undo."""
+        acting = apply_plan if plan.document.undo is None else apply_undo
+        report = await acting(self.context(plan, **changes))
         assert report.sums_hold
         assert report.candidates == plan.document.sums.candidates
         return report
 
-    async def undo(self, plan: StoredPlan, **changes: Any) -> ApplyReport:
-        """Undo the plan as it stands in the store."""
-        report = await undo_plan(self.context(plan, **changes))
-        assert report.sums_hold
-        return report
+    async def undoing(
+        self, plan: StoredPlan, only: frozenset[tuple[Any, ...]] | None = None, **changes: Any
+    ) -> StoredPlan | NothingToUndo:
+        """Plan to take back what a plan did, as bo; return that plan, or why there is none."""
+        run_id = self.store.begin_run(plan.document.workflow, RunKind.PLAN, BO)
+        made = await plan_undo(self.context(plan, **changes), run_id, only)
+        if isinstance(made, NothingToUndo):
+            self.store.finish_run(run_id, "nothing", made.exit, {})
+            return made
+        stored = self.store.save_plan(made)
+        self.store.finish_run(run_id, "waiting", Exit.WAITING_FOR_APPROVAL, {})
+        return stored
+
+    async def to_undo(
+        self, plan: StoredPlan, only: frozenset[tuple[Any, ...]] | None = None, **changes: Any
+    ) -> StoredPlan:
+        """Return the approved undo of a plan."""
+        undo = await self.undoing(plan, only, **changes)
+        assert isinstance(undo, StoredPlan), undo
+        return self.approve(undo)
+
+    async def undo(
+        self, plan: StoredPlan, only: frozenset[tuple[Any, ...]] | None = None, *, named: bool = False, **changes: Any
+    ) -> ApplyReport:
+        """Undo a plan in its three steps: plan that, have it approved, apply it."""
+        return await self.apply(await self.to_undo(plan, only, named=named), **changes)
 
 
 def figures(report: ApplyReport) -> dict[str, int]:
     """Return the counts that are not zero, by name."""
     return {outcome.value: number for outcome, number in report.counts.items() if number > 0}
+
+
+def left_alone(undo: StoredPlan) -> dict[str, str]:
+    """Return the objects that an undo leaves alone, by key, each with the reason."""
+    return {key[0]: group.reason for group in undo.document.kept for key in group.examples}
 
 
 def row(report: ApplyReport, key: str) -> Any:

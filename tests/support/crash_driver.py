@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -99,7 +98,6 @@ class Order:
 
     folder: str
     plan_id: str
-    verb: str = "apply"
     point: str = "none"
     nth: int = 1
     later: float = 0.0
@@ -191,7 +189,7 @@ class FaultyActor:
 
 
 async def obey(order: Order) -> dict[str, Any]:
-    """Apply or undo the plan, and return what came of it."""
+    """Apply the plan, also one that is an undo, and return what came of it."""
     workspace = Workspace.load(Path(order.folder))
     real_open, fault, later = (
         engine.open_actor,
@@ -237,12 +235,8 @@ async def _act(order: Order, workspace: Workspace, fault: Fault, clock: Callable
             if progress.waits_until is not None:
                 fault.at("in_wait")
 
-        # each object is named: what was found gone after a kill is brought back as well
-        keys = frozenset(row.key for row in store.load_plan(order.plan_id).document.rows)
-        undo = partial(runner.undo, only=keys, named=True)
-        act = undo if order.verb == "undo" else runner.apply
         try:
-            end = await act(order.plan_id, current_person(), progress=told)
+            end = await runner.apply(order.plan_id, current_person(), progress=told)
         except FullcountError as error:
             return {"exit": int(error.exit), "error": {"code": error.code, "message": error.message}}
     report = end.report
@@ -262,9 +256,8 @@ def run_process(
 ) -> tuple[int | None, dict[str, Any] | None]:
     """Act in a process of its own; return its exit status, and its report if it lived to write one.
 
-    `later` moves its clock on by so many seconds, so that the lease of a killed run has ended. `verb`: `apply` or
-    `undo`; `after`: seconds after which it is killed from outside. The status is None if it had to be ended because it
-    never did.
+    `later` moves its clock on by so many seconds, so that the lease of a killed run has ended. `after`: seconds after
+    which it is killed from outside. The status is None if it had to be ended because it never did.
     """
     from tests.support.crash_nursery import nursery
 

@@ -5,15 +5,17 @@ Once it has died, it can neither read nor write any more, and nothing of an open
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from fullcount.runtime.connectors.base import ActCall, ActResult
+from fullcount.runtime.plan.cells import to_json
 from fullcount.runtime.store.reading import Steady
 from fullcount.runtime.store.store import Store
+from fullcount.runtime.store.views import StoredPlan
 
 if TYPE_CHECKING:
     from tests.support.ledger_model import Model
@@ -44,8 +46,9 @@ NONE = Trouble()
 class Engine:
     """One process that acts: it counts its moments, and dies at the chosen one."""
 
-    def __init__(self, model: Model, trouble: Trouble) -> None:
+    def __init__(self, model: Model, trouble: Trouble, verb: Callable[..., Any], plan: StoredPlan) -> None:
         self.model, self.trouble = model, trouble
+        self.verb, self.plan = verb, plan
         self.dead = False
         self.moments = self.calls = 0
         self.refused = False
@@ -116,3 +119,15 @@ class Holder:
 
     engine: Engine
     until: datetime
+
+
+def shown(call: ActCall) -> dict[str, Any]:
+    """Return a call as the ledger keeps it."""
+    fields = call.resource.fields
+    expected = {
+        name: cell.state.value if cell.value is None else [to_json(cell.value, fields[name].type)]
+        for name, cell in call.expected.items()
+    }
+    parameters = call.resource.operations[call.operation].parameters
+    arguments = {name: to_json(value, parameters[name].type.type) for name, value in call.arguments.items()}
+    return {"arguments": arguments, "expected": expected}

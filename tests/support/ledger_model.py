@@ -4,9 +4,10 @@
     model.apply(Trouble("lost", nth=1))
     model.settle()                                    # everything is repaired, and what was left open is resolved
 
-Each `Engine` is one process (`ledger_engine.py`). The target is no more careful
-than its kind says (`ledger_target.py`). What may not happen is asserted at each call and after each step, from what the
-model itself has seen and, but for what an intent says, never from the store's word.
+Each `Engine` is one process (`ledger_engine.py`). The target is no more careful than its kind says
+(`ledger_target.py`). What may not happen is asserted at each call and after each step, from what the model itself has
+seen and, but for what an intent says, never from the store's word: no act and no undo takes effect twice, and nothing
+is taken back without a plan of its own that somebody approved.
 """
 
 from __future__ import annotations
@@ -16,125 +17,66 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.support.acting import Orphans
 from tests.support.applying import ANA, BO, ROLES, Stage
-from tests.support.ledger_engine import NONE, CrashError, Engine, Holder, Trouble
-from tests.support.ledger_target import REFUSES, Target, declared
+from tests.support.ledger_engine import NONE, CrashError, Engine, Holder, Trouble, shown
+from tests.support.ledger_target import REFUSES, Target
+from tests.support.ledger_world import (
+    APPROVED_FOR,
+    CANARY_WAIT,
+    EVIDENCE_FOR,
+    PLAIN,
+    Setting,
+    shared_memory,
+    template,
+    world,
+)
 
-from fullcount.compiler import program
-from fullcount.compiler.claims import Fresh
 from fullcount.runtime.act.apply import apply_plan
 from fullcount.runtime.act.context import ApplyReport
-from fullcount.runtime.act.undo import undo_plan
+from fullcount.runtime.act.undo import apply_undo
 from fullcount.runtime.approve import approvals
+from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.approve.of_plan import approval_of_plan
 from fullcount.runtime.connectors.base import ActCall, ActResult, Outcome
 from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.evidence.codes import ActReason
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.journal.verify import verify
-from fullcount.runtime.plan.cells import to_json
 from fullcount.runtime.plan.document import PlanDocument
 from fullcount.runtime.store.engine import writer
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.transaction import new_id
 from fullcount.runtime.store.views import ActKind, LedgerEntry, PlanState, RunKind, StoredPlan
 
-APPROVED_FOR = timedelta(hours=30)
-EVIDENCE_FOR = timedelta(hours=70)
 LEASE = timedelta(seconds=30)
-CANARY_WAIT = timedelta(minutes=10)
 UNTOLD = ActResult(Outcome.UNKNOWN, ActReason.OUTCOME_UNKNOWN, "no answer")
 
 MEANWHILE = ("lapse", "second", "rival", "revoke", "halt", "pause", "supersede", "expire", "leave", "change", "touch")
-"""What others may do while a call is under way."""
+"""What others may do while a call is under way, to the plan that the call is of."""
+STRANGER = Person(70003, "eve")
+"""Somebody who may approve nothing."""
 
 COMPILED: dict[Any, Any] = {}
 """What the database's driver was asked before: no process of a story has to work out again how to ask it."""
 
 
 @dataclass(frozen=True)
-class Setting:
-    """The world of a story. `extra`: `canary` (the first object comes first), `stop` (after the first failure)."""
+class Consent:
+    """Who approved a digest, and until when that holds."""
 
-    objects: int = 2
-    concurrency: int = 1
-    kind: str = "condition"
-    extra: str = "none"
-
-
-@dataclass(frozen=True)
-class Template:
-    """What was done once, for every story: a plan of some objects, and one of all of them, approved, in a store."""
-
-    some: PlanDocument
-    all: StoredPlan
-    folder: Path
-    approved: datetime
-
-
-def world(setting: Setting) -> Orphans:
-    """Return the accounts to act on."""
-    canary = program.Canary(1, CANARY_WAIT // timedelta(microseconds=1)) if setting.extra == "canary" else None
-    made = Orphans(
-        accounts=setting.objects,
-        concurrency=setting.concurrency,
-        verify_age=int(EVIDENCE_FOR / timedelta(hours=1)),
-        canary=canary,
-        stop=program.Stop(1, None) if setting.extra == "stop" else None,
-    )
-    update = declared(made.accounts.operations["update"], setting.kind)
-    made.accounts = replace(made.accounts, operations={**made.accounts.operations, "update": update})
-    made.account_table.resource = made.accounts
-    (approval,) = made.workflow.approvals
-    expires = APPROVED_FOR // timedelta(microseconds=1)
-    verifies = {
-        name: (*claims[:-1], Fresh(EVIDENCE_FOR // timedelta(microseconds=1)))
-        for name, claims in made.workflow.verifies.items()
-    }
-    made.workflow = replace(made.workflow, approvals=(replace(approval, expires=expires),), verifies=verifies)
-    return made
-
-
-@cache
-def template(setting: Setting) -> Template:
-    """Return the plans, made as a run makes them: all but the last account, and all of them."""
-    folder = Path(tempfile.mkdtemp(dir=shared_memory()))
-    stage = Stage(folder, world(setting))
-    last = stage.world.account_table.objects.pop((f"a{setting.objects}",))
-    some = asyncio.run(stage.plan()).document
-    stage.world.account_table.put(last)
-    whole = asyncio.run(stage.approved())
-    stage.store.close()
-    return Template(some, whole, folder, stage.world.clock())
-
-
-def shared_memory() -> str | None:
-    """Return where files cost no disk, if there is such a place."""
-    return "/dev/shm" if Path("/dev/shm").is_dir() else None
-
-
-def _shown(call: ActCall) -> dict[str, Any]:
-    """Return a call as the ledger keeps it."""
-    fields = call.resource.fields
-    expected = {
-        name: cell.state.value if cell.value is None else [to_json(cell.value, fields[name].type)]
-        for name, cell in call.expected.items()
-    }
-    parameters = call.resource.operations[call.operation].parameters
-    arguments = {name: to_json(value, parameters[name].type.type) for name, value in call.arguments.items()}
-    return {"arguments": arguments, "expected": expected}
+    by: Person
+    until: datetime
 
 
 class Model:
     """The store, the target and the people, and what must hold of them."""
 
-    def __init__(self, setting: Setting = Setting()) -> None:
+    def __init__(self, setting: Setting = PLAIN) -> None:
         made = template(setting)
         self.setting = setting
         self.folder = Path(tempfile.mkdtemp(dir=shared_memory()))
@@ -146,14 +88,15 @@ class Model:
         engine = self.stage.store._engine.execution_options(compiled_cache=COMPILED)
         self.database = (engine, writer(engine))
         self.stage.store._engine, self.stage.store._writer = self.database
-        self.read_at = self.world.clock()
+        self.read_at = self.latest = self.world.clock()
         self.plans: list[StoredPlan] = [made.all]
-        self.approved: dict[str, datetime] = {made.all.document.digest: made.approved + APPROVED_FOR}
-        """Until when a digest is approved."""
+        self.undos: list[StoredPlan] = []
+        self.approved: dict[str, Consent] = {made.all.document.digest: Consent(ANA, made.approved + APPROVED_FOR)}
+        """By digest."""
         self.halted = self.paused = self.left = False
         self.holders: dict[str, Holder] = {}
         self.acts: dict[str, tuple[str, tuple[Any, ...], ActKind]] = {}
-        """Which act a key belongs to: of which plan, on which object."""
+        """Which act a key belongs to: of which plan (of an undo, the one that it takes back), on which object."""
         self.first_called: dict[str, datetime] = {}
         """When a plan was first acted on, or the earliest moment since."""
         self.stopped: set[str] = set()
@@ -192,24 +135,41 @@ class Model:
         self.plans.append(self.store.save_plan(document))
         self.store.finish_run(run_id, "planned", Exit.WAITING_FOR_APPROVAL, {})
 
-    def approve(self) -> None:
-        """Approve the newest plan, as ana."""
-        plan = self.plans[-1]
+    def plan_undo(self, nth: int = -1, keys: int | None = None) -> StoredPlan | None:
+        """Plan to take back what a plan did, of the first `keys` objects or of all; None where nothing can be."""
+        return asyncio.run(self._plan_undo(self.plans[nth], keys))
+
+    async def _plan_undo(self, plan: StoredPlan, keys: int | None = None) -> StoredPlan | None:
+        only = None if keys is None else frozenset((f"a{number}",) for number in range(1, keys + 1))
+        undo = await self.stage.undoing(plan, only)
+        if not isinstance(undo, StoredPlan):
+            return None
+        self.undos.append(undo)
+        return undo
+
+    def approve(self, plan: StoredPlan | None = None, by: Person = ANA) -> None:
+        """Approve a plan (the newest, if none is named) or an undo."""
+        plan = self.plans[-1] if plan is None else plan
+        declared = approval_of_plan(self.world.workflow, plan.document, None)
+        assert declared is not None
         try:
-            approvals.give(self.store, plan, self.world.workflow.approvals[0], ROLES, ANA)
+            approvals.give(self.store, plan, declared, ROLES, by)
         except FullcountError:
             return
-        self.approved[plan.document.digest] = self.world.clock() + APPROVED_FOR
+        assert by is not STRANGER, "somebody approved who may not"
+        undo, until = plan.document.undo, self.world.clock() + APPROVED_FOR
+        self.approved[plan.document.digest] = Consent(by, until if undo is None else min(until, undo.valid_until))
 
-    def revoke(self, on: bool = True) -> None:
-        """Take the newest plan's approval back."""
+    def revoke(self, on: bool = True, plan: StoredPlan | None = None) -> None:
+        """Take the approval of a plan (the newest) back."""
         if not on:
             return
+        plan = self.plans[-1] if plan is None else plan
         try:
-            self.store.revoke_approval(self.plans[-1].document.plan_id, BO, "stop")
+            self.store.revoke_approval(plan.document.plan_id, BO, "stop")
         except FullcountError:
             return
-        self.approved.pop(self.plans[-1].document.digest, None)
+        self.approved.pop(plan.document.digest, None)
 
     def strike(self) -> None:
         """Strike the first row of the newest plan; what is left is another plan."""
@@ -242,6 +202,12 @@ class Model:
         self.left = gone
         self.stage.roles = {"iam-admin": ("uid:70002",)} if gone else dict(ROLES)
 
+    def repair(self) -> None:
+        """Lift what people have put in the way."""
+        for what in ("halt", "pause", "leave"):
+            if {"halt": self.halted, "pause": self.paused, "leave": self.left}[what]:
+                getattr(self, what)(False)
+
     def expire(self, on: bool) -> None:
         """Let the approval run out."""
         if on:
@@ -259,6 +225,7 @@ class Model:
         self.world.clock.start += by
         self.world.clock.advance(0.3)
         now = self.world.clock()
+        self.latest = max(self.latest, now)
         self.first_called = {plan: min(at, now) for plan, at in self.first_called.items()}
 
     def change(self, number: int) -> None:
@@ -280,12 +247,20 @@ class Model:
         """Apply a plan (the newest) in a process of its own; None if it died."""
         return asyncio.run(self._run(apply_plan, self.plans[nth], trouble))
 
+    def apply_undo(self, trouble: Trouble = NONE, nth: int = -1) -> ApplyReport | None:
+        """Apply an undo (the newest), or go on with it, in a process of its own; None if it died."""
+        return asyncio.run(self._run(apply_undo, self.undos[nth], trouble))
+
     def undo(self, trouble: Trouble = NONE, nth: int = -1) -> ApplyReport | None:
-        """Undo a plan in a process of its own."""
-        return asyncio.run(self._run(undo_plan, self.plans[nth], trouble))
+        """Plan to take back what a plan did, have ana approve that, and apply it; None if there is nothing to do."""
+        undo = self.plan_undo(nth)
+        if undo is None:
+            return None
+        self.approve(undo)
+        return self.apply_undo(trouble)
 
     async def _run(self, verb: Any, plan: StoredPlan, trouble: Trouble) -> ApplyReport | None:
-        engine = Engine(self, trouble)
+        engine = Engine(self, trouble, verb, plan)
 
         async def open_actor(_: str) -> Any:
             return engine
@@ -326,25 +301,29 @@ class Model:
             engine.refused = True
             return REFUSES
         if trouble.kind == "meanwhile" and trouble.first:
-            await self._meanwhile(trouble.what)
+            await self._meanwhile(trouble.what, engine)
         if trouble.kind != "twice" and self.setting.kind == "condition":
             self.arrive()  # what was under way is there before what was sent after it
         result = self.target.deliver(call, unseen=trouble.kind == "hidden")
         if trouble.kind == "twice" and self.setting.kind != "once":
             self.target.deliver(call)
         if trouble.kind == "meanwhile" and not trouble.first:
-            await self._meanwhile(trouble.what)
+            await self._meanwhile(trouble.what, engine)
         engine.moment()
         return UNTOLD if trouble.kind in ("lost", "hidden") else result
 
-    async def _meanwhile(self, what: str) -> None:
+    async def _meanwhile(self, what: str, engine: Engine) -> None:
+        plan, undone = engine.plan, engine.plan.document.undo
         match what:
             case "revoke":
-                self.revoke()
+                self.revoke(plan=plan)
             case "halt" | "pause":
                 getattr(self, what)(True)
-            case "supersede":
+            case "supersede" if undone is None:
                 self.plan("some")
+            case "supersede":
+                acted = next(each for each in self.plans if each.document.plan_id == undone.plan_id)
+                await self._plan_undo(acted)
             case "leave":
                 self.leave(True)
             case "change" | "touch":
@@ -354,11 +333,10 @@ class Model:
                 self.move(APPROVED_FOR)
             case "lapse":
                 self.move(LEASE)
-            case "second":
-                self.move(LEASE)
-                await self._run(apply_plan, self.plans[-1], NONE)
-            case "rival":
-                await self._run(apply_plan, self.plans[-1], NONE)
+            case "second" | "rival":
+                if what == "second":
+                    self.move(LEASE)
+                await self._run(engine.verb, plan, NONE)
         self.move(timedelta(0))
 
     # -- what must hold -----------------------------------------------------------------------------------------------
@@ -366,27 +344,45 @@ class Model:
     def check_allowed(self, engine: Engine, call: ActCall) -> None:
         """No call is made without everything that allows it at this very moment."""
         (plan, entry), now = self._entry(call.idempotency_key), self.world.clock()
-        document, holder = plan.document, self.holders.get(plan.document.plan_id)
-        self.acts[call.idempotency_key] = (document.plan_id, entry.object_key, entry.kind)
+        document = plan.document
         assert not self.halted, "a call while acting was halted"
+        undo = document.undo
+        of = document.plan_id if undo is None else undo.plan_id
+        holder = self.holders.get(of)
+        self.acts[call.idempotency_key] = (of, entry.object_key, entry.kind)
         assert holder is not None, "a call of a run that never had the lease, or gave it back"
         assert holder.engine is engine, "a call of a run that had lost its lease"
         assert now < holder.until, "a call of a run whose lease had run out"
         assert entry.parameters is not None
-        assert _shown(call) == {name: entry.parameters[name] for name in ("arguments", "expected")}, "another call"
-        if entry.kind is ActKind.UNDO:
+        assert shown(call) == {name: entry.parameters[name] for name in ("arguments", "expected")}, "another call"
+        assert document.digest in self.approved, "a call without an approval"
+        consent = self.approved[document.digest]
+        assert now < consent.until, "a call after the approval ran out"
+        assert not (self.left and consent.by is ANA), "a call on the word of somebody who left the role"
+        assert (undo is not None) is (entry.kind is ActKind.UNDO), "something was taken back without a plan of its own"
+        if undo is not None:
+            assert now < undo.valid_until, "a call for an undo that was made too long ago"
+            assert not self._replaced(document), "a call for an undo that was superseded"
             return
         assert document.plan_id == self.plans[-1].document.plan_id, "a call for a plan that was superseded"
         assert not self.paused, "a call while the workflow was paused"
-        assert not self.left, "a call on the word of somebody who left the role"
-        assert document.digest in self.approved, "a call without an approval"
-        assert now < self.approved[document.digest], "a call after the approval ran out"
         assert timedelta(0) <= now - self.read_at <= EVIDENCE_FOR, "a call on old evidence"
         assert self.setting.extra != "stop" or document.plan_id not in self.stopped, "a call after the failure to stop"
         since = self.first_called.setdefault(document.plan_id, now)
         if self.setting.extra == "canary" and now < since + CANARY_WAIT:
             before = self._others_done(document.plan_id, entry.object_key)
             assert before == set(), "a call beyond the canary before its time"
+
+    def _replaced(self, undo: PlanDocument) -> bool:
+        """Whether a newer undo of the same plan has an object in common with this one."""
+        ids = [each.document.plan_id for each in self.undos]
+        keys = {row.key for row in undo.rows}
+        newer = [each.document for each in self.undos[ids.index(undo.plan_id) + 1 :]]
+        assert undo.undo is not None
+        return any(
+            each.undo is not None and each.undo.plan_id == undo.undo.plan_id and keys & {row.key for row in each.rows}
+            for each in newer
+        )
 
     def _others_done(self, plan_id: str, key: tuple[Any, ...]) -> set[tuple[Any, ...]]:
         """Return what else of a plan was acted on, or may still be."""
@@ -404,7 +400,7 @@ class Model:
         raise AssertionError("a call without an intent that was committed before it")
 
     def _entries(self) -> Iterator[tuple[StoredPlan, LedgerEntry]]:
-        for plan in self.plans:
+        for plan in (*self.plans, *self.undos):
             for kind in ActKind:
                 for entry in self.store.ledger(plan.document.plan_id, kind=kind):
                     yield plan, entry
@@ -414,7 +410,9 @@ class Model:
         effects = self.target.effects
         assert all(times == 1 for times in effects.values()), "an act took effect twice"
         acts = Counter(self.acts[key] for key in effects)
-        assert all(times == 1 for times in acts.values()), "an act took effect under two keys"
+        twice = [kind for (_, _, kind), times in acts.items() if times > 1]
+        assert ActKind.UNDO not in twice, "an object was restored twice"
+        assert twice == [], "an act took effect under two keys"
         for plan, entry in self._entries():
             if entry.outcome in (None, Outcome.UNKNOWN):
                 continue
@@ -432,7 +430,7 @@ class Model:
 
     def check_sums(self) -> None:
         """The outcomes of each plan add up to its objects."""
-        for plan in self.plans:
+        for plan in (*self.plans, *self.undos):
             counts = self.store.counts(plan.document.plan_id)
             assert sum(counts.values()) == plan.document.sums.candidates
 
@@ -443,15 +441,14 @@ class Model:
     def settle(self) -> None:
         """Repair everything and look once more: what is still open after that surely took no effect."""
         self.arrive()
-        self.halt(False)
-        self.pause(False)
-        self.leave(False)
-        self.move(timedelta(hours=2))  # a lease lasts longer where the clock was set back
-        for nth, plan in enumerate(self.plans):
-            for verb, kind in ((self.apply, ActKind.ACT), (self.undo, ActKind.UNDO)):
-                if any(
-                    e.outcome in (None, Outcome.UNKNOWN) for e in self.store.ledger(plan.document.plan_id, kind=kind)
-                ):
+        self.repair()
+        # where the clock was set back, a lease lasts until it has caught up, also one that was given back
+        self.move(max(timedelta(hours=2), self.latest + LEASE - self.world.clock()))
+        every = ((self.plans, self.apply, ActKind.ACT), (self.undos, self.apply_undo, ActKind.UNDO))
+        for plans, verb, kind in every:
+            for nth, plan in enumerate(plans):
+                ledger = self.store.ledger(plan.document.plan_id, kind=kind)
+                if any(entry.outcome in (None, Outcome.UNKNOWN) for entry in ledger):
                     verb(nth=nth)
         self.check_effects()
         self.check_sums()

@@ -18,9 +18,13 @@ from typing import Protocol, TypeVar
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
+from tests.support.applying import ANA, BO
 from tests.support.ledger_engine import NONE, Trouble
-from tests.support.ledger_model import LEASE, MEANWHILE, Model, Setting
+from tests.support.ledger_model import LEASE, MEANWHILE, STRANGER, Model
 from tests.support.ledger_target import REMEMBERED
+from tests.support.ledger_world import Setting
+
+from fullcount.runtime.store.views import StoredPlan
 
 T = TypeVar("T")
 STEPS = 7
@@ -65,6 +69,13 @@ WAITS_WITH_KEYS = (
 )
 """Where keys are forgotten, that moment is what matters."""
 MEANTIME = (*["nothing"] * 8, "arrive", "touch", "touch", "touch", "change", "strike", "plan")
+WITHOUT = ("nobody", "stranger", "revoked")
+CONSENTS = (*["ana"] * 4, "bo", *WITHOUT)
+"""Who approves an undo."""
+OF_WHICH = (-1, -1, -1, -2)
+OF_HOW_MANY = (None, None, 1)
+BETWEEN = (*["nothing"] * 4, "another", "another", "touch", "arrive")
+"""What happens between two applies of an undo."""
 AGAINST = (*["nothing"] * 21, "halt", "pause", "leave", "revoke", "expire", "outdate", "newer")
 
 
@@ -100,6 +111,7 @@ def step(model: Model, pick: Pick) -> None:
 def _run(model: Model, pick: Pick) -> None:
     """Time passes, something happens, and a run begins in which something goes wrong, or that may do nothing."""
     model.move(_wait(model, pick))
+    model.repair()
     model.prepare()
     _meantime(model, pick(MEANTIME))
     against, wrong = pick(AGAINST), trouble(pick)
@@ -130,14 +142,43 @@ def _meantime(model: Model, what: str) -> None:
 
 
 def _undo(model: Model, pick: Pick) -> None:
-    """What was done is taken back, something goes wrong in it, and it is gone on with."""
+    """What was done is to be taken back: that is planned, and approved or not, and applied, and gone on with."""
+    model.repair()
     if not model.worked_off:
         model.prepare()
         model.move(LEASE)
         model.apply()
-    model.undo(trouble(pick))
+    nth = pick(OF_WHICH)
+    undo = model.plan_undo(nth if len(model.plans) >= -nth else -1, pick(OF_HOW_MANY))
+    if undo is None:
+        return
+    consent = pick(CONSENTS)
+    if consent in WITHOUT:
+        _without_approval(model, undo, consent)
+        model.apply_undo(trouble(pick))
+        model.move(_wait(model, pick))
+    model.approve(undo, BO if consent == "bo" else ANA)
+    model.apply_undo(trouble(pick))
+    model.repair()
     model.move(_wait(model, pick))
-    model.undo(trouble(pick))
+    match pick(BETWEEN):
+        case "another":
+            model.undo(trouble(pick))
+        case "touch":
+            model.touch(1)
+        case "arrive":
+            model.arrive()
+    model.apply_undo(trouble(pick), model.undos.index(undo))
+    model.apply_undo()
+
+
+def _without_approval(model: Model, undo: StoredPlan, consent: str) -> None:
+    """Nobody approves an undo, or somebody who may not, or somebody who then thinks better of it."""
+    if consent == "stranger":
+        model.approve(undo, STRANGER)
+    if consent == "revoked":
+        model.approve(undo)
+        model.revoke(plan=undo)
 
 
 def _wait(model: Model, pick: Pick) -> timedelta:

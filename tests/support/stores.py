@@ -16,7 +16,8 @@ from fullcount.runtime.approve.approvals import ApprovalStatus, give
 from fullcount.runtime.approve.identity import Person
 from fullcount.runtime.evidence.codes import Reason
 from fullcount.runtime.evidence.envelope import Completeness, Envelope, Incompleteness, Scope, Status, Work
-from fullcount.runtime.plan.document import PlanDocument
+from fullcount.runtime.plan.document import HeadDoc, PlanDocument, TakenBackDoc, UndoDoc
+from fullcount.runtime.plan.undo import UndoInputs, undo_document
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.transaction import new_id
 from fullcount.runtime.store.views import Fence, Intent, StoredPlan
@@ -95,6 +96,41 @@ class Office:
         """Make and keep a plan."""
         return self.store.save_plan(self.document(*keys, **changes))
 
+    def undo(self, plan: StoredPlan, *keys: str, **changes: Any) -> StoredPlan:
+        """Make and keep a plan that takes back what another one did to these objects; who did it is not asked."""
+        store, acted, at = self.store, plan.document, self.clock()
+        acts = {entry.object_key: entry.act_id for entry in store.last_acts(acted.plan_id)}
+        head = store.head()
+        given = {
+            "plan_id": acted.plan_id, "plan_digest": acted.digest, "runs": (), "by": AUTHOR.principal, "read_at": at,
+            "head": HeadDoc(seq=head.seq, hash=head.hash), "valid_until": at + timedelta(days=3),
+        }  # fmt: skip
+        rows = [((key,), TakenBackDoc(act_id=acts[key,], operation="directory.update", left={}), {}) for key in keys]
+        document = undo_document(
+            UndoInputs(
+                acted=acted,
+                undo=UndoDoc(**(given | changes)),
+                taken=rows,
+                left=(),
+                unknown=(),
+                plan_id=new_id(),
+                run_id=store.begin_run(acted.workflow, "plan", AUTHOR),
+                created_at=at,
+                created_by=AUTHOR.principal,
+                engine_version=acted.engine_version,
+                connector_versions=acted.connector_versions,
+            )
+        )
+        return store.save_plan(document)
+
+    def undoing(self, plan: StoredPlan, *keys: str) -> tuple[StoredPlan, str, Fence]:
+        """Make an undo of these objects, have it approved, and begin to apply it."""
+        undo = self.undo(plan, *keys)
+        self.approve(undo)
+        run_id, fence = self.begin(undo, "undo")
+        self.store.begin_apply(undo.document.plan_id, run_id, fence)
+        return undo, run_id, fence
+
     def cut_short(self, inventory: str) -> Envelope:
         """Return a partial and empty answer, the most dangerous one (R1)."""
         at = self.clock()
@@ -116,9 +152,11 @@ class Office:
         return status
 
     def begin(self, plan: StoredPlan, kind: str = "apply") -> tuple[str, Fence]:
-        """Begin a run for a plan, and take the lease."""
-        run_id = self.store.begin_run(WORKFLOW, kind, ANA, plan_id=plan.document.plan_id)
-        return run_id, self.store.claim_plan(plan.document.plan_id, run_id, TTL)
+        """Begin a run for a plan, and take the lease; of an undo that of the plan that it takes back."""
+        document = plan.document
+        run_id = self.store.begin_run(WORKFLOW, kind, ANA, plan_id=document.plan_id)
+        of = document.plan_id if document.undo is None else document.undo.plan_id
+        return run_id, self.store.claim_plan(of, run_id, TTL)
 
     def applying(self, *keys: str) -> tuple[StoredPlan, str, Fence]:
         """Make a plan, have it approved, and begin to apply it."""

@@ -302,6 +302,15 @@ class Bench:
         ended = self.run("approve", planned["plan_id"], "--digest", planned["digest"])
         assert ended.exit == 0, ended.said
 
+    def undone(self, planned: Any, *objects: str, exits: int = 0) -> Any:
+        """Take back what a plan did, in the three steps; return what the last one, `apply --json`, says."""
+        undo = self.run("undo", planned["plan_id"], *objects, "--json")
+        assert undo.exit == 5, undo.said
+        self.approve(undo.json)
+        ended = self.run("apply", undo.json["plan_id"], "--json")
+        assert ended.exit == exits, ended.said
+        return ended.json
+
     def approved(self) -> Any:
         """Make a plan and have it approved."""
         planned = self.plan()

@@ -167,8 +167,15 @@ class Demo:
         self._title("Applied again: nothing is done twice")
         self._fullcount(0, "apply", plan["plan_id"])
 
-        self._title("Undone, object by object")
-        self._fullcount(0, "undo", plan["plan_id"])
+        self._title("To be undone: read live, and a plan of its own, which nobody has approved yet")
+        self._fullcount(5, "undo", plan["plan_id"])
+        undo = self._latest("disable_orphaned_accounts")
+        self._fullcount(5, "apply", undo["plan_id"])
+        self._must(company.locked_accounts(directory) == company.ORPHANS, "nothing is taken back without an approval")
+
+        self._title("Approved by its own digest, and taken back, object by object")
+        self._fullcount(0, "approve", undo["plan_id"], "--digest", undo["digest"])
+        self._fullcount(0, "apply", undo["plan_id"])
         self._must(company.locked_accounts(directory) == 0, "no account is locked any more")
 
     # -- branches -----------------------------------------------------------------------------------------------------

@@ -7,6 +7,9 @@ The compiler has turned a workflow into a graph of these stages; each edge says 
 `walk` starts a stage only when every incoming edge is satisfied; `planning` holds the work of the stages that make a
 plan, `act.apply` that of the last one. A plan is made without any way to act. An apply takes everything from the
 stored plan, the rule and the evidence included, and nothing from the workflow's file.
+
+An undo is a plan as well: `undo_plans` makes it from what another plan did, people approve it, and it walks the same
+graph from there on, to `act.undo`.
 """
 
 from __future__ import annotations
@@ -22,7 +25,8 @@ import networkx as nx
 
 from fullcount.compiler import program
 from fullcount.compiler.document import workflow_from_document
-from fullcount.compiler.graph import Stage, build_graph
+from fullcount.compiler.edges import Approved, QuorumModel
+from fullcount.compiler.graph import Stage, build_graph, requirement_of, stage_of
 from fullcount.compiler.protections import Protections, protect_workflow, protections_of
 from fullcount.dsl.source import Source
 from fullcount.runtime import __version__
@@ -30,10 +34,11 @@ from fullcount.runtime.accepting import Accepting
 from fullcount.runtime.act.apply import apply_plan
 from fullcount.runtime.act.context import ApplyContext, ApplyReport, StopSignal
 from fullcount.runtime.act.context import Progress as ActProgress
-from fullcount.runtime.act.undo import undo_plan
+from fullcount.runtime.act.undo import apply_undo
 from fullcount.runtime.approve import approvals
 from fullcount.runtime.approve.approvals import ApprovalStatus
 from fullcount.runtime.approve.identity import Person
+from fullcount.runtime.approve.of_plan import approval_of_plan
 from fullcount.runtime.approve.signing import Signed
 from fullcount.runtime.backups.files import BackupFailed, BackupFiles
 from fullcount.runtime.backups.objects import let_go
@@ -54,14 +59,15 @@ from fullcount.runtime.journal.verify import verify as verify_record
 from fullcount.runtime.notify.deliver import deliver
 from fullcount.runtime.plan.document import PlanDocument
 from fullcount.runtime.plan.prevented import prevented
-from fullcount.runtime.planning import Planning, PlanRequest, approval_of, sources_of, used_fields
+from fullcount.runtime.planning import Planning, PlanRequest, sources_of, used_fields
 from fullcount.runtime.readers import Readers, open_actor
 from fullcount.runtime.store.elsewhere import ActElsewhere
 from fullcount.runtime.store.errors import StoreError
 from fullcount.runtime.store.held_backups import keys_that_are_over, remove_expired
 from fullcount.runtime.store.store import Store
-from fullcount.runtime.store.views import LedgerEntry, NoticeRow, PlanState, StoredPlan
+from fullcount.runtime.store.views import ActKind, LedgerEntry, NoticeRow, PlanState, StoredPlan
 from fullcount.runtime.telling import of_plan
+from fullcount.runtime.undo_plans import NothingToUndo, plan_undo
 from fullcount.runtime.versions import version_of
 from fullcount.runtime.walk import Evidence, Walked, walk
 from fullcount.runtime.workspace import Workspace
@@ -96,9 +102,10 @@ class RecordDoesNotHoldError(FullcountError):
 
 @dataclass(frozen=True, slots=True)
 class PlanEnd:
-    """What a planning run came to: a stored plan, or refusals with the evidence as it was.
+    """What a planning run came to, one of an undo as well: a stored plan, or refusals with the evidence as it was.
 
-    `state`: `refused` · `waiting` · `approved` · `over_cap` · `nothing` (no object qualifies) · `report` (no act).
+    `state`: `refused` · `waiting` · `approved` · `over_cap` · `nothing` (no object qualifies, or nothing is to be taken
+    back) · `report` (no act).
     """
 
     run_id: str
@@ -117,7 +124,7 @@ class PlanEnd:
 
 @dataclass(frozen=True, slots=True)
 class ApplyEnd:
-    """What an apply or undo came to: a report, or the refusals that kept the act from starting."""
+    """What an apply came to: a report, or the refusals that kept the act from starting."""
 
     exit: Exit
     plan: StoredPlan
@@ -204,7 +211,7 @@ class Engine:
         progress: Callable[[ActProgress], None] | None = None,
         slot_id: str | None = None,
     ) -> ApplyEnd:
-        """Act on what an approved plan lists, each object once, rechecked and guarded.
+        """Act on what an approved plan lists, each object once, rechecked and guarded; of an undo, take it back.
 
         The plan's evidence enters the walk as it was stored; whether it satisfies the edges into the act is asked now.
         An apply that began before is gone on with in any case, since what it left open must be resolved, also where a
@@ -214,9 +221,10 @@ class Engine:
         plan = self.store.load_plan(plan_id)
         workflow = workflow_from_document(plan.document.program)
         proposal = proposal_of(workflow, plan.document.proposal)
-        declared = approval_of(workflow, proposal.name)
+        declared = self._approval_of(plan, workflow)
         if declared is None:
             raise NothingToApproveError(proposal.name)
+        acting = apply_plan if plan.document.undo is None else apply_undo
         self._record_holds()
         self.remove_expired_backups()
         if len(plan.document.rows) == 0:
@@ -224,7 +232,7 @@ class Engine:
         async with Readers(self.workspace) as readers:
             context = self._context(plan, workflow, proposal, person, readers, stop, progress, slot_id)
             if plan.state in {PlanState.APPLYING, PlanState.APPLIED} or self._left_open(plan):
-                report = await apply_plan(context)
+                report = await acting(context)
                 return ApplyEnd(report.exit, plan, report, told=await self.tell(report.run_id))
 
             reports: list[ApplyReport] = []
@@ -240,44 +248,61 @@ class Engine:
 
             async def approve(_stage: Stage, _evidence: Evidence) -> ApprovalStatus:
                 return approvals.decide(
-                    self.store, plan, declared, self.workspace.roles, allowed=self.workspace.automatic_approval(),
+                    self.store, plan, declared, self.workspace.roles, allowed=self._automatic_approval(plan),
                     signing=self.workspace.signing(),
                 )  # fmt: skip
 
             async def act(_stage: Stage, _evidence: Evidence) -> None:
-                reports.append(await apply_plan(context))
+                reports.append(await acting(context))
 
             starts = {"verify": verify, "propose": propose, "approve": approve, "act": act}
             read = {f"inventory:{envelope.inventory}": envelope for envelope in plan.document.envelopes}
-            walked = await walk(graph_of(workflow, proposal), starts, self._clock, read)
+            graph = graph_of(workflow, proposal)
+            graph = graph if plan.document.undo is None else undo_graph_of(graph, declared)
+            walked = await walk(graph, starts, self._clock, read)
         if reports:
             return ApplyEnd(reports[0].exit, plan, reports[0], told=await self.tell(reports[0].run_id))
         refusals = tuple(walked.refusals.values())
         return ApplyEnd(exit=exit_of(refusals), plan=plan, refusals=refusals)
 
-    async def undo(
-        self,
-        plan_id: str,
-        person: Person,
-        *,
-        stop: StopSignal | None = None,
-        progress: Callable[[ActProgress], None] | None = None,
-        only: frozenset[tuple[Any, ...]] | None = None,
-        named: bool = False,
-    ) -> ApplyEnd:
-        """Take back what a plan did, object by object, where nobody has changed it since.
+    async def plan_undo(
+        self, plan_id: str, person: Person, only: frozenset[tuple[Any, ...]] | None = None, *, named: bool = False
+    ) -> PlanEnd:
+        """Read what a plan did, live, and keep a plan that takes it back; nothing is acted on.
 
-        `only`: of these objects; `named`: a person named each of them.
+        `only`: these objects; `named`: each of them was named. Raises `PlanNotFound`, `PlanCorrupt`, `UndoRefused`.
         """
         plan = self.store.load_plan(plan_id)
         workflow = workflow_from_document(plan.document.program)
         proposal = proposal_of(workflow, plan.document.proposal)
         self._record_holds()
         self.remove_expired_backups()
-        async with Readers(self.workspace) as readers:
-            context = self._context(plan, workflow, proposal, person, readers, stop, progress, None)
-            report = await undo_plan(replace(context, only=only, named=named))
-        return ApplyEnd(report.exit, plan, report, told=await self.tell(report.run_id))
+        run_id = self.store.begin_run(workflow.name, "plan", person)
+        end: PlanEnd | None = None
+        try:
+            async with Readers(self.workspace) as readers:
+                context = self._context(plan, workflow, proposal, person, readers, None, None, None)
+                end = self._undo_end(run_id, await plan_undo(replace(context, named=named), run_id, only))
+        finally:
+            state, code = ("error", Exit.ERROR) if end is None else (end.state, end.exit)
+            found = () if end is None else [finding for refusal in end.refusals for finding in refusal.findings]
+            document = None if end is None or end.plan is None else end.plan.document
+            notices = of_plan(
+                workflow, proposal.name, run_id, state, int(code), self._clock(), document=document, findings=found
+            )
+            summary = {} if end is None else summary_of(end) | {"undoes": plan.document.plan_id}
+            self.store.finish_run(run_id, state, code, summary, notices)
+        return replace(end, told=await self.tell(run_id))
+
+    def _undo_end(self, run_id: str, made: PlanDocument | NothingToUndo) -> PlanEnd:
+        if isinstance(made, PlanDocument):
+            stored = self.store.save_plan(made)
+            return PlanEnd(
+                run_id, "waiting", Exit.WAITING_FOR_APPROVAL, {}, plan=stored, approval=self.approval_status(stored)
+            )
+        if made.refusal is None:
+            return PlanEnd(run_id, "nothing", made.exit, {})
+        return PlanEnd(run_id, "refused", made.exit, {}, (made.refusal,))
 
     def remove_expired_backups(self) -> int:
         """Remove the backups of objects whose time is over, and return how many. Raises `BackupFailed`."""
@@ -291,13 +316,24 @@ class Engine:
 
     def approval_status(self, plan: StoredPlan) -> ApprovalStatus | None:
         """Return how far the approval of a plan has come; None when its workflow declares no act."""
-        declared = approval_of(workflow_from_document(plan.document.program), plan.document.proposal)
+        declared = self._approval_of(plan, workflow_from_document(plan.document.program))
         if declared is None:
             return None
-        allowed = self.workspace.automatic_approval()
         return approvals.status(
-            self.store, plan, declared, self.workspace.roles, allowed=allowed, signing=self.workspace.signing()
+            self.store,
+            plan,
+            declared,
+            self.workspace.roles,
+            allowed=self._automatic_approval(plan),
+            signing=self.workspace.signing(),
         )
+
+    def _approval_of(self, plan: StoredPlan, workflow: program.Workflow) -> program.Approval | None:
+        return approval_of_plan(workflow, plan.document, self.workspace.undo_quorums())
+
+    def _automatic_approval(self, plan: StoredPlan) -> int:
+        """Return how many objects this plan may have to be approved by a rule; an undo never is."""
+        return 0 if plan.document.undo is not None else self.workspace.automatic_approval()
 
     def resumes_at(self, plan: StoredPlan) -> datetime | None:
         """Return from when on an apply of this plan that is paused can be gone on with; None if none is."""
@@ -307,7 +343,7 @@ class Engine:
         self, plan: StoredPlan, person: Person, digest: str, signed: Signed | None = None
     ) -> ApprovalStatus:
         """Count this person's yes over the digest that they name. Raises `ApprovalRefused` and its kin."""
-        declared = approval_of(workflow_from_document(plan.document.program), plan.document.proposal)
+        declared = self._approval_of(plan, workflow_from_document(plan.document.program))
         if declared is None:
             raise NothingToApproveError(plan.document.proposal)
         return approvals.give(
@@ -319,7 +355,7 @@ class Engine:
         self, plan: StoredPlan, person: Person, keys: Sequence[tuple[Any, ...]], because: str | None
     ) -> StoredPlan:
         """Take rows out of a plan; the rest is a new plan that nobody has approved. Raises `NotListed` and its kin."""
-        declared = approval_of(workflow_from_document(plan.document.program), plan.document.proposal)
+        declared = self._approval_of(plan, workflow_from_document(plan.document.program))
         if declared is None:
             raise NothingToApproveError(plan.document.proposal)
         return approvals.strike(self.store, plan, declared, self.workspace.roles, person, keys, because)
@@ -328,7 +364,7 @@ class Engine:
         self, plan: StoredPlan, person: Person, keys: Sequence[tuple[Any, ...]], *, took_effect: bool, because: str
     ) -> Sequence[LedgerEntry]:
         """Record what a person says came of acts whose outcome nobody knows. Raises `NothingToSettle` and its kin."""
-        declared = approval_of(workflow_from_document(plan.document.program), plan.document.proposal)
+        declared = self._approval_of(plan, workflow_from_document(plan.document.program))
         if declared is None:
             raise NothingToApproveError(plan.document.proposal)
         return approvals.settle(
@@ -343,7 +379,8 @@ class Engine:
 
     def _left_open(self, plan: StoredPlan) -> bool:
         """Whether an act of this plan was meant and nobody knows yet what came of it."""
-        return len(self.store.open_intents(plan.document.plan_id)) > 0
+        kind = ActKind.ACT if plan.document.undo is None else ActKind.UNDO
+        return len(self.store.open_intents(plan.document.plan_id, kind=kind)) > 0
 
     def _plan_end(self, planning: Planning, walked: Walked) -> PlanEnd:
         request = planning.request
@@ -409,6 +446,7 @@ class Engine:
             automatic_approval=self.workspace.automatic_approval,
             irreversible_approvals=self.workspace.irreversible_approvals,
             signing=self.workspace.signing,
+            undo_quorums=self.workspace.undo_quorums,
             versions={"engine": __version__, **versions},
             clock=self._clock,
             monotonic=self._budget.monotonic,
@@ -443,6 +481,27 @@ def graph_of(
     graph = build_graph(workflow, sources)
     last = f"act:{proposal.name}" if f"act:{proposal.name}" in graph else f"propose:{proposal.name}"
     part: nx.DiGraph[str] = graph.subgraph({last, *nx.ancestors(graph, last)}).copy()
+    return part
+
+
+def undo_graph_of(graph: nx.DiGraph[str], declared: program.Approval) -> nx.DiGraph[str]:
+    """Return the part of a proposal's graph that an undo walks: it rests on its plan and on who approves an undo.
+
+    `declared`: that approval.
+    """
+    whole = {node: stage_of(graph, node).kind for node in graph}
+    part: nx.DiGraph[str] = graph.subgraph(
+        node for node, kind in whole.items() if kind in {"propose", "approve", "act"}
+    ).copy()
+    for tail, head in part.edges:
+        if isinstance(requirement_of(part, tail, head), Approved):
+            part.edges[tail, head]["requirement"] = Approved(
+                proposal=declared.proposal,
+                quorums=tuple(
+                    QuorumModel(count=q.count, role=q.role, not_by_author=q.not_by_author) for q in declared.quorums
+                ),
+                expires=declared.expires,
+            )
     return part
 
 

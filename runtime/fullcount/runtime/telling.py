@@ -104,7 +104,8 @@ def _planned(state: str, document: PlanDocument | None) -> str:
     if document is None:
         return "nothing was proposed, nothing can be approved" if state == "refused" else "the run ended in an error"
     sums = document.sums
-    objects = f"{fmt.count(sums.candidates)} of {fmt.counted(sums.inventory, 'object')}"
+    to_be = "" if document.undo is None else "to be taken back: "
+    objects = f"{to_be}{fmt.count(sums.candidates)} of {fmt.counted(sums.inventory, 'object')}"
     return f"{objects}, over its cap" if state == "over_cap" else objects
 
 

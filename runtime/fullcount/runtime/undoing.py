@@ -14,7 +14,7 @@ from typing import Any
 from fullcount.runtime import format as fmt
 from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.exit_codes import Exit
-from fullcount.runtime.store import done_acts
+from fullcount.runtime.store import done_acts, plans
 from fullcount.runtime.store.done_acts import DoneAct
 from fullcount.runtime.store.errors import PlanNotFound
 from fullcount.runtime.store.store import Store
@@ -43,9 +43,12 @@ class Aim:
 def aim(store: Store, what: str, objects: Sequence[str] = ()) -> Aim:
     """Return what is meant: `what` is a plan, a run or an object; `objects` are some of those that it did.
 
-    Raises `NotDoneError`, and `PlanNotFound` for an id that could be several plans.
+    Raises `NotDoneError`, `UndoRefused`, and `PlanNotFound` for an id that could be several plans.
     """
     found = _plan_or_run(store, what)
+    if found is not None:
+        with store.reading() as session:
+            plans.check_can_be_undone(plans.get(session, found.plan_id))
     if found is None:
         if len(objects) > 0:
             raise NotDoneError(f"`{what}` is no plan and no run", help="list them with `fullcount runs`")

@@ -6,7 +6,7 @@ import stat
 
 import pytest
 from tests.support.acting import DAY, Orphans
-from tests.support.applying import Stage, figures, row
+from tests.support.applying import Stage, figures, left_alone, row
 
 from fullcount.runtime.backups.files import BackupFiles
 from fullcount.runtime.connectors.base import Outcome, SourceError
@@ -16,6 +16,7 @@ from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.journal.verify import verify
 from fullcount.runtime.store.held_backups import remove_expired
 from fullcount.runtime.store.views import ActKind
+from fullcount.runtime.undo_plans import NothingToUndo
 
 DOWN = SourceError(Incompleteness(code=Reason.SOURCE_UNAVAILABLE, detail="connection refused"))
 
@@ -121,7 +122,7 @@ async def test_what_was_deleted_is_restored_as_it_was(tmp_path):
     assert (figures(report), report.exit) == ({"done": 3}, Exit.DONE)
     assert stage.world.account_table.objects == before
     assert problems(stage) == []
-    assert (await stage.undo(plan)).repeated
+    assert await stage.undoing(plan) == NothingToUndo(Exit.DONE)
 
 
 async def test_one_object_of_a_plan_is_restored_alone(tmp_path):
@@ -132,7 +133,7 @@ async def test_one_object_of_a_plan_is_restored_alone(tmp_path):
     report = await stage.undo(plan, only=frozenset({("a2",)}))
     assert (figures(report), report.candidates) == ({"done": 1}, 1)
     assert set(stage.world.account_table.objects) == {("a2",)}
-    assert figures(await stage.undo(plan)) == {"done": 3}
+    assert figures(await stage.undo(plan)) == {"done": 2}
     assert len(stage.world.account_table.objects) == 3
 
 
@@ -142,8 +143,9 @@ async def test_nothing_is_restored_where_something_stands_under_the_key(tmp_path
     plan = await stage.approved()
     await stage.apply(plan)
     stage.world.account_table.put(stage.world.account(1, uuid="another"))
-    report = await stage.undo(plan)
-    assert figures(report) == {"done": 2, "changed": 1}
+    undo = await stage.to_undo(plan)
+    assert left_alone(undo) == {"a1": "an object stands under its key again"}
+    assert figures(await stage.apply(undo)) == {"done": 2}
     assert stage.world.account_table.objects["a1",]["uuid"] == "another"
 
 
@@ -162,14 +164,19 @@ async def test_a_backup_that_is_lost_is_told_by_undo_and_by_verify(tmp_path, wha
         file.write_bytes(kept.replace(b"production", b"elsewhere!"))
     assert len(problems(stage)) == 1
     assert "backup" in problems(stage)[0]
-    report = await stage.undo(plan)
-    assert figures(report) == {"done": 2, "not_started": 1}
-    assert report.exit is not Exit.DONE
-    (left,) = [each for each in report.rows if each.outcome is Outcome.NOT_STARTED]
-    assert "FC789" in left.detail
+    undo = await stage.to_undo(plan)
+    (left,) = undo.document.undecided
+    assert "FC789" in left.missing[0]
+    assert figures(await stage.apply(undo)) == {"done": 2}
     file.write_bytes(kept)
     assert problems(stage) == []
-    assert figures(await stage.undo(plan)) == {"done": 3}
+    undo = await stage.to_undo(plan)
+    file.write_bytes(b"")
+    report = await stage.apply(undo)
+    assert (figures(report), report.exit) == ({"not_started": 1}, Exit.ERROR)
+    assert "FC789" in row(report, left.key[0]).detail
+    file.write_bytes(kept)
+    assert figures(await stage.apply(undo)) == {"done": 1}
 
 
 async def test_a_backup_out_of_its_time_restores_nothing_and_is_removed(tmp_path):
@@ -178,9 +185,9 @@ async def test_a_backup_out_of_its_time_restores_nothing_and_is_removed(tmp_path
     plan = await stage.approved()
     await stage.apply(plan)
     stage.world.clock.advance(31 * 86_400)
-    report = await stage.undo(plan)
-    assert figures(report) == {"refused": 3}
-    assert row(report, "a1").reason == "FC789"
+    nothing = await stage.undoing(plan)
+    assert isinstance(nothing, NothingToUndo)
+    assert {finding.code for finding in nothing.refusal.findings} == {"FC789"}
     assert remove_expired(stage.store, stage.backups) == 3
     assert stored(stage) == []
     assert problems(stage) == []

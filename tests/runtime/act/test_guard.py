@@ -59,6 +59,7 @@ ALLOWED = GuardInputs(
 )
 
 REFUSED = {
+    "an undo that is too old": (replace(ALLOWED, purpose=Purpose.UNDO, undoes="01", valid_until=NOW), "FC801"),
     "nobody approved": (replace(ALLOWED, approval=None), "FC707"),
     "the approval was taken back": (replace(ALLOWED, approval=None, taken_back="ana: stop"), "FC709"),
     "the plan still waits": (replace(ALLOWED, plan_state="waiting"), "FC707"),
@@ -219,20 +220,13 @@ def test_acts_never_exceed_either_half_of_the_cap(count, percent, population):
     assert percent is None or acts * 100 <= percent * population
 
 
-def test_undo_is_not_held_up_by_what_protects_from_acting():
-    """Bringing back what was approved away needs no fresh evidence, no live approval and no cap."""
-    inputs = replace(
-        ALLOWED,
-        purpose=Purpose.UNDO,
-        plan_state="applied",
-        approval=None,
-        acts=10**6,
-        exemption="x",
-        protection="x",
-        cap_count=0,
-    )
-    inputs = replace(inputs, evidence=(EvidenceAge("a", NOW - timedelta(days=9), timedelta(hours=1)),))
-    assert guard(inputs) is None
+UNDO = replace(ALLOWED, purpose=Purpose.UNDO, undoes="01", valid_until=NOW + timedelta(hours=1))
+UNHINDERED = {
+    "paused": "the directory moves",
+    "exemption": "x",
+    "protection": "x",
+    "evidence": (EvidenceAge("a", NOW - timedelta(days=9), timedelta(hours=1)),),
+}
 
 
 @pytest.mark.parametrize(
@@ -240,20 +234,40 @@ def test_undo_is_not_held_up_by_what_protects_from_acting():
     [
         ({"halted": "pager"}, "FC722"),
         ({"fence_current": 8}, "FC721"),
+        ({"plan_state": "superseded"}, "FC710"),
+        ({"plan_state": "applied"}, "FC712"),
+        ({"plan_state": "waiting"}, "FC707"),
+        ({"undoes": None}, "FC801"),
+        ({"valid_until": None}, "FC801"),
+        ({"valid_until": NOW}, "FC801"),
+        ({"approval": None}, "FC707"),
+        ({"approval": replace(ALLOWED.approval, digest="sha256:other")}, "FC704"),
+        ({"approval": replace(ALLOWED.approval, expires_at=NOW)}, "FC708"),
+        ({"approval": replace(ALLOWED.approval, automatic_of=1)}, "FC719"),
+        ({"approval": replace(ALLOWED.approval, broken="bo left the role")}, "FC779"),
+        ({"versions_running": {**ALLOWED.versions_running, "engine": "9"}}, "FC756"),
         ({"target_acting": {"target.host": "test"}}, "FC758"),
-        ({"plan_state": "approved"}, "FC712"),
+        ({"acts": ALLOWED.cap_count}, "FC759"),
     ],
 )
-def test_undo_is_still_a_write_and_guarded_as_one(change, code):
-    """A halt, a lost lease, another target and a plan that was never applied forbid an undo too."""
-    inputs = (
-        replace(ALLOWED, purpose=Purpose.UNDO, plan_state="applied", **change)
-        if "plan_state" not in change
-        else (replace(ALLOWED, purpose=Purpose.UNDO, **change))
-    )
-    finding = guard(inputs)
+def test_undo_is_a_write_and_guarded_as_one(change, code):
+    """It needs an approval of its own, of people and in its time, and takes back no more than its own list."""
+    finding = guard(replace(UNDO, **change))
     assert finding is not None
     assert finding.code == code
+
+
+def test_undo_is_not_held_up_by_what_protects_from_acting():
+    """Bringing back what was approved away waits for no pause and needs no fresh evidence; nothing is kept from it."""
+    assert guard(replace(UNDO, **UNHINDERED)) is None
+
+
+def test_the_rehearsal_of_an_undo_rests_on_the_approval_of_its_act():
+    """It is part of an act that was found allowed right before; a halt, the lease and the target hold all the same."""
+    inputs = replace(ALLOWED, purpose=Purpose.REHEARSE, plan_state="applying", approval=None, acts=10**6, cap_count=0)
+    assert guard(replace(inputs, **UNHINDERED)) is None
+    for change, code in (({"halted": "pager"}, "FC722"), ({"plan_state": "approved"}, "FC712")):
+        assert guard(replace(inputs, **change)).code == code
 
 
 def test_the_ground_decides_how_the_command_ends():

@@ -32,11 +32,13 @@ class Acting:
         return {outcome: number for outcome, number in end.report.counts.items() if number > 0}
 
     async def undo(self):
-        """Undo the plan and return the counts that are not zero."""
-        end = await self.engine.undo(self.plan_id, current_person())
+        """Plan to undo the plan, have that approved, apply it; return how many were left alone, and the counts."""
+        planned = (await self.engine.plan_undo(self.plan_id, current_person())).plan
+        self.engine.give_approval(planned, current_person(), planned.document.digest)
+        end = await self.engine.apply(planned.document.plan_id, current_person())
         assert end.exit is Exit.DONE, end
         assert end.report.sums_hold
-        return {outcome: number for outcome, number in end.report.counts.items() if number > 0}
+        return planned.document.sums.kept, {outcome: n for outcome, n in end.report.counts.items() if n > 0}
 
     def verified(self):
         """Whether the record verifies."""
@@ -80,11 +82,11 @@ async def test_rows_of_a_database_are_written_once_and_brought_back_unless_other
     with preparing.database(tmp_path) as db:
         db.execute("UPDATE accounts SET locked = 0, version = version + 1 WHERE id = 'a00002'")
     before = accounts(tmp_path)
-    assert await acting.undo() == {Outcome.DONE: 2, Outcome.CHANGED: 1}
+    assert await acting.undo() == (1, {Outcome.DONE: 2})
     after = accounts(tmp_path)
     assert after["a00002"] == before["a00002"]
     assert (after["a00004"][0], after["a00005"][0]) == (0, 0)
-    assert await acting.undo() == {Outcome.DONE: 2, Outcome.CHANGED: 1}
+    assert (await acting.engine.plan_undo(acting.plan_id, current_person())).exit is Exit.REFUSED_BY_POLICY
     assert accounts(tmp_path) == after
     assert acting.verified()
 
@@ -100,7 +102,7 @@ async def test_branches_are_deleted_once_and_restored_at_the_commit_they_had(tmp
     assert await acting.apply() == {Outcome.DONE: 4}
     assert preparing.git_branches(tmp_path) == {"main"}
     preparing.git_move(tmp_path, "topic-003", main)
-    assert await acting.undo() == {Outcome.DONE: 3, Outcome.CHANGED: 1}
+    assert await acting.undo() == (1, {Outcome.DONE: 3})
     found = {name: preparing.git_sha(tmp_path, name) for name in preparing.git_branches(tmp_path)}
     assert found == shas | {"topic-003": main}
     assert found["topic-000"] == main

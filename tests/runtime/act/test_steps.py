@@ -7,7 +7,7 @@ from datetime import date, timedelta
 
 import pytest
 from tests.support.acting import Orphans
-from tests.support.applying import ANA, ROLES, figures, row
+from tests.support.applying import ANA, ROLES, figures, left_alone, row
 from tests.support.graduating import Nights, deleting, due, setting, steps_of, waiting
 
 from fullcount.compiler import program
@@ -19,7 +19,7 @@ from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.plan.digest import check_document
 from fullcount.runtime.plan.summary import final_rows
 from fullcount.runtime.store.errors import LedgerRefused
-from fullcount.runtime.store.views import ActKind, Intent, StepStanding
+from fullcount.runtime.store.views import Intent, StepStanding
 from fullcount.runtime.workspace.exemptions import Exemption
 
 ALL = ("a1", "a2", "a3")
@@ -446,8 +446,8 @@ async def test_undo_of_a_step_that_another_followed_is_left_alone(nights):
     nights.later(days=14)
     await nights.pass_()
     nights.effects()
-    report = await nights.undo(first)
-    assert figures(report) == {"changed": 3}
+    nothing = await nights.undoing(first)
+    assert [(each.code, "not the last one" in each.message) for each in nothing.refusal.findings] == [("FC769", True)]
     assert nights.effects() == []
     assert nights.stands == dict.fromkeys(ALL, "lock")
 
@@ -461,22 +461,21 @@ async def test_undo_of_a_step_that_can_not_be_taken_back_is_refused(nights):
     plan = nights.approve(await nights.plan())
     assert (due(plan)["a1"], final_rows(plan.document)) == ("delete", 3)
     await nights.apply(plan)
-    report = await nights.undo(plan)
-    assert report.stopped_by.code == "FC768"
-    assert nights.store.ledger(plan.document.plan_id, kind=ActKind.UNDO) == ()
+    nothing = await nights.undoing(plan)
+    assert [each.code for each in nothing.refusal.findings] == ["FC768"]
 
 
 async def test_a_plan_of_mixed_steps_undoes_what_it_can(nights):
-    """The others are refused one by one, and say so."""
+    """The others are left alone one by one, and say so."""
     await warned(nights)
     nights.world.account_table.change("a2", owner="p1")
     nights.later(days=14)
     plan = nights.approve(await nights.plan())
     assert due(plan) == {"a1": "lock", "a2": RELEASE, "a3": "lock"}
     await nights.apply(plan)
-    report = await nights.undo(plan)
-    assert figures(report) == {"done": 2, "refused": 1}
-    assert row(report, "a2").reason == "FC768"
+    undo = await nights.to_undo(plan)
+    assert left_alone(undo) == {"a2": "what its step did can't be taken back"}
+    assert figures(await nights.apply(undo)) == {"done": 2}
 
 
 async def test_a_canary_looks_at_each_object_as_its_own_step_left_it(tmp_path):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import pytest
 from tests.runtime.act.test_backups import problems, stage_of
-from tests.support.applying import Stage, figures, row
+from tests.support.applying import Stage, figures
 
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.exit_codes import Exit
+from fullcount.runtime.undo_plans import NothingToUndo
 
 
 async def one_gone(tmp_path) -> tuple[Stage, object]:
@@ -62,14 +61,16 @@ async def test_an_undo_leaves_alone_what_somebody_else_may_have_deleted_and_tell
     """The others come back; this one only when it is named, and no rehearsal touches it either."""
     stage, plan = await one_gone(tmp_path)
     (gone,) = (each.key for each in (await stage.apply(plan)).rows if each.reason == "FC795")
-    for _ in range(2):
-        report = await stage.undo(plan)
-        assert figures(report) == {"done": 2, "not_started": 1}, [asdict(each) for each in report.rows]
-        assert f"name it: fullcount undo {plan.document.plan_id} {gone[0]}" in row(report, gone[0]).detail
-        assert set(stage.world.account_table.objects) == {("a1",), ("a2",), ("a3",)} - {gone}
-    report = await stage.undo(plan, only=frozenset({gone}))
-    assert figures(report) == {"not_started": 1}
-    report = await stage.undo(plan, only=frozenset({gone}), named=True)
+    undo = await stage.to_undo(plan)
+    assert [each.key for each in undo.document.undecided] == [gone]
+    assert f"name it: fullcount undo {plan.document.plan_id} {gone[0]}" in undo.document.undecided[0].missing[0]
+    assert figures(await stage.apply(undo)) == {"done": 2}
+    assert set(stage.world.account_table.objects) == {("a1",), ("a2",), ("a3",)} - {gone}
+    for only in (None, frozenset({gone})):
+        nothing = await stage.undoing(plan, only)
+        assert isinstance(nothing, NothingToUndo)
+        assert "name it: " in nothing.refusal.findings[0].message
+    report = await stage.apply(await stage.to_undo(plan, frozenset({gone}), named=True))
     assert (figures(report), report.exit) == ({"done": 1}, Exit.DONE)
     assert gone in stage.world.account_table.objects
     assert problems(stage) == []

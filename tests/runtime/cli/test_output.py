@@ -56,6 +56,9 @@ def every_verb(bench, plan):
         ("apply", "PLAN"),
         ("undo", "PLAN"),
         ("undo", "PLAN"),
+        ("show", "PLAN", "--all"),
+        ("approve", "PLAN", "--digest", "DIGEST"),
+        ("apply", "PLAN"),
         ("plan", FILE),
         ("strike", "PLAN", HOSTILE[0]),
         ("strike", "PLAN", *HOSTILE[1:4], "--because", "".join(HOSTILE)),
@@ -79,12 +82,15 @@ def every_verb(bench, plan):
 
 
 def latest(bench):
-    return bench.run("runs", "--json").json["plans"][0]["plan_id"]
+    """The newest plan and its digest, by what stands for them."""
+    plan = bench.run("runs", "--json").json["plans"][0]
+    return {"PLAN": plan["plan_id"], "DIGEST": plan["digest"]}
 
 
 def each(bench, plan, *more):
     for arguments in every_verb(bench, plan):
-        filled = [latest(bench) if argument == "PLAN" else argument for argument in arguments]
+        newest = latest(bench) if {"PLAN", "DIGEST"} & set(arguments) else {}
+        filled = [newest.get(argument, argument) for argument in arguments]
         yield filled, bench.run(*filled, *more)
 
 

@@ -100,6 +100,20 @@ def test_more_objects_than_the_rule_allows_wait_for_people_and_it_is_said_why(be
     assert "approved_automatically" not in bench.journal()
 
 
+def test_what_a_rule_approved_is_taken_back_by_people_alone(bench):
+    """The rule, the policy and the number of objects are what they were, and nobody was asked about the act."""
+    plan = planned(bench)
+    assert bench.run("apply", plan["plan_id"]).exit == 0
+    undo = bench.run("undo", plan["plan_id"], "--json").json
+    assert (undo["exit"], undo["approval"]["automatic"]) == (WAITING, None)
+    assert bench.run("apply", undo["plan_id"]).exit == WAITING
+    assert bench.locked() == SOME
+    bench.approve(undo)
+    assert bench.run("apply", undo["plan_id"]).exit == 0
+    assert bench.locked() == set()
+    assert bench.run("verify").exit == 0
+
+
 def test_a_larger_part_than_the_rule_allows_waits_for_people(bench):
     """Four of twelve are a third."""
     ruled(bench, "count <= 5 and percent <= 33% and reversible")

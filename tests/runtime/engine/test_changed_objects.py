@@ -78,4 +78,4 @@ def test_undo_and_an_unchanged_apply_list_nothing(bench):
     """What our own act changed is no change of somebody else's."""
     planned = bench.approved()
     assert bench.run("apply", planned["plan_id"], "--json").json["report"]["moved"] == 0
-    assert bench.run("undo", planned["plan_id"], "--json").json["report"]["moved"] == 0
+    assert bench.undone(planned)["report"]["moved"] == 0

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from fullcount.compiler.claims import Consistency
-from fullcount.runtime.approve.identity import current_person
 from fullcount.runtime.evidence.codes import WarningCode
 from fullcount.runtime.evidence.envelope import Completeness, Envelope, FieldSummary, Notice, Scope, Status, Work
 from fullcount.runtime.exemption_lists import against
@@ -203,8 +201,7 @@ def test_undo_does_not_need_the_list(bench):
     planned = bench.approved()
     assert bench.run("apply", planned["plan_id"]).exit == 0
     bench.sql("cmdb", "DROP TABLE exceptions")
-    with bench.engine() as engine:
-        asyncio.run(engine.undo(planned["plan_id"], current_person()))
+    bench.undone(planned)
     assert bench.locked() == set()
 
 

@@ -89,7 +89,12 @@ def test_it_decides_and_is_in_nothing_that_is_shown_or_handed_out(bench, tmp_pat
         run("report", plan, "--format", form, "-o", tmp_path / f"r.{form}")
     run("verify", "--export", tmp_path / "journal.jsonl")
     run("export", plan, "--to", tmp_path / "bundle")
-    assert run("undo", plan, "--json").exit == 0
+    undo = run("undo", plan, "--json")
+    assert undo.exit == 5
+    bench.approve(undo.json)
+    run("show", undo.json["plan_id"], "--json")
+    assert run("apply", undo.json["plan_id"], "--json").exit == 0
+    run("export", undo.json["plan_id"], "--to", tmp_path / "undone")
     run("runs", "--json")
     for verb in ("why", "why-not"):
         ended = run(verb, plan, "a02")

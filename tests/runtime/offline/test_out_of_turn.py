@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shutil
 from dataclasses import replace
 from decimal import Decimal
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 from tests.support.acting import DAY, Orphans
 from tests.support.applying import ANA
 from tests.support.graduating import Nights, setting, telling, with_mail
-from tests.support.records import relinked, rewrite_journal
+from tests.support.records import relinked
+from tests.support.tampering import copy_of, found_by_both, in_the_export, in_the_store, nth, put, said
 
 from fullcount.compiler import program
 from fullcount.runtime.exit_codes import Exit
@@ -26,7 +25,6 @@ from fullcount.runtime.journal.bundle import export_run
 from fullcount.runtime.journal.runs_of import run_of
 from fullcount.runtime.journal.verify import verify
 from fullcount.runtime.offline.bundle import check_bundle
-from fullcount.runtime.offline.canonical import canonical, sha256
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import NoticeState
 
@@ -67,28 +65,6 @@ def history(tmp_path_factory):
     nights.store.close()
     lines = (place / "b" / "journal.jsonl").read_text().splitlines()
     return SimpleNamespace(place=place, entries=[json.loads(line) for line in lines], plan_id=plan_id)
-
-
-def nth(entries, kind, number=0):
-    return [place for place, entry in enumerate(entries) if entry["kind"] == kind][number]
-
-
-def said(entries, kind, number=0):
-    return entries[nth(entries, kind, number)]["payload"]
-
-
-def copy_of(entry, **payload):
-    return entry | {"payload": entry["payload"] | payload}
-
-
-def put(kind, number, **payload):
-    """Let the n-th entry of a kind say something else."""
-
-    def change(entries):
-        at = nth(entries, kind, number)
-        entries[at] = copy_of(entries[at], **payload)
-
-    return change
 
 
 def given_back_before(entries):
@@ -213,27 +189,6 @@ TAMPERINGS = {
 }  # fmt: skip
 
 
-def in_the_export(history, lines, folder: Path):
-    """What the stand-alone check says, by entry."""
-    copy = Path(shutil.copytree(history.place / "b", folder / "b"))
-    (copy / "journal.jsonl").write_text("\n".join(lines) + "\n")
-    manifest = json.loads((copy / "bundle.json").read_text())
-    head = json.loads(lines[-1])
-    manifest["files"]["journal.jsonl"] = sha256((copy / "journal.jsonl").read_bytes())
-    manifest["head"] = {"seq": head["seq"], "hash": head["hash"]}
-    (copy / "bundle.json").write_text(canonical(manifest) + "\n")
-    return [(fault.about, fault.seq, fault.what) for fault in check_bundle(copy).faults]
-
-
-def in_the_store(history, lines, folder: Path):
-    """What `fullcount verify` says of a store whose journal says the same."""
-    file = folder / "state.db"
-    shutil.copyfile(history.place / "state.db", file)
-    rewrite_journal(file, lines)
-    with Store.open(f"sqlite:///{file}") as store:
-        return [(str(problem.about), problem.seq, problem.what) for problem in verify(store).problems]
-
-
 def test_what_nothing_was_done_to_verifies_and_says_what_is_not_judged(history, tmp_path):
     """The journal as it is, written anew by the same means; three things no entry can bear out are said, with why."""
     lines = relinked(history.entries)
@@ -248,14 +203,4 @@ def test_what_nothing_was_done_to_verifies_and_says_what_is_not_judged(history, 
 @pytest.mark.parametrize("tampering", TAMPERINGS.values(), ids=TAMPERINGS)
 def test_what_came_out_of_its_turn_is_found_by_both_at_the_same_entry(history, tmp_path, tampering):
     """Both say what, and where."""
-    change, kind, what = tampering
-    entries = list(history.entries)
-    change(entries)
-    lines = relinked(entries)
-    found = []
-    for judge in (in_the_export, in_the_store):
-        said_of = [each for each in judge(history, lines, tmp_path) if what in each[2]]
-        assert said_of != [], judge(history, lines, tmp_path / "again")
-        assert json.loads(lines[said_of[0][1] - 1])["kind"] == kind
-        found.append(said_of)
-    assert found[0] == found[1]
+    found_by_both(history, tmp_path, *tampering)

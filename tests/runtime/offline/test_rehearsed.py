@@ -63,8 +63,9 @@ async def test_a_rehearsal_that_did_not_hold_is_told_with_its_object(tmp_path):
     assert [value for value, _ in objects.values()].count("done") == 1
     (canary,) = [line["value"] for line in lines if line["name"] == "canary"]
     assert "a restore was rehearsed with a1: restored: done, acted on again: refused; not passed" in canary
-    assert figures(await stage.undo(plan)) == {"done": 1}
-    _, lines = handed_on(stage, plan, tmp_path / "undone")
+    undo = await stage.to_undo(plan)
+    assert figures(await stage.apply(undo)) == {"done": 1}
+    _, lines = handed_on(stage, undo, tmp_path / "undone")
     assert [line["name"] for line in lines if line["section"] == "object"] == ["a2"]
 
 

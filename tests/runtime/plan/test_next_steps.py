@@ -11,17 +11,17 @@ from fullcount.runtime.plan.next_steps import PLAN_ANEW, next_steps
 PLAN = "01JDZ8M3Q5W7X9Y1Z3A5B7C9D1"
 
 
-def steps(code=None, *ways, not_started=0, unknown=0, left_alone=0, planned=10, verb="apply"):
+def steps(code=None, *ways, not_started=0, unknown=0, left_alone=0, planned=10, **undo):
     """Return the steps of a run that one cause stopped."""
     stopped = None if code is None else Finding(code=code, message="it was stopped", ways_on=ways)
     return next_steps(
         PLAN,
-        verb=verb,
         stopped_by=stopped,
         not_started=not_started,
         unknown=unknown,
         left_alone=left_alone,
         planned=planned,
+        **undo,
     )
 
 
@@ -69,12 +69,12 @@ def test_objects_that_no_source_answered_for_are_said_with_their_number():
 def test_lost_backups_are_said_and_no_source_is_blamed():
     """What is to be done is to put the folder back; only the others waited for an answer."""
     first, then = next_steps(
-        PLAN, verb="undo", stopped_by=None, not_started=2, unknown=0, left_alone=0, planned=3, lost=2
+        PLAN, undoes="01", stopped_by=None, not_started=2, unknown=0, left_alone=0, planned=3, lost=2
     )  # fmt: skip
     assert "put the folder of backups back" in first
-    assert then.endswith(f"fullcount undo {PLAN}")
+    assert then.endswith(f"fullcount apply {PLAN}")
     second = next_steps(
-        PLAN, verb="undo", stopped_by=None, not_started=3, unknown=0, left_alone=0, planned=3, lost=2
+        PLAN, undoes="01", stopped_by=None, not_started=3, unknown=0, left_alone=0, planned=3, lost=2
     )[1]  # fmt: skip
     assert "no answer about 1 object" in second
 
@@ -94,9 +94,12 @@ def test_objects_that_were_left_alone_come_back_in_the_next_plan():
     assert steps() == ()
 
 
-def test_an_undo_goes_on_as_an_undo():
-    """The command is that of the run."""
-    assert f"fullcount undo {PLAN}" in steps("FC765", not_started=4, verb="undo")[-1]
+def test_an_undo_tells_of_what_it_does_not_list():
+    """Of objects that could not be told when it was planned nobody thinks once it is applied."""
+    (step,) = steps(undoes="01PLAN", untold=2)
+    assert "2 objects could not be told" in step
+    assert step.endswith("fullcount undo 01PLAN")
+    assert "plan again" not in "".join(steps(undoes="01PLAN", left_alone=1))
 
 
 def test_the_plan_is_named_where_a_way_on_has_a_place_for_it():
@@ -108,7 +111,7 @@ def test_a_run_that_is_paused_names_the_instant_from_which_it_goes_on():
     """Before that instant the same command would only pause again."""
     stopped = Finding(code="FC774", message="outside of its window", ways_on=("apply again then",))
     (only,) = next_steps(
-        PLAN, verb="apply", stopped_by=stopped, not_started=4, unknown=0, left_alone=0, planned=10,
+        PLAN, stopped_by=stopped, not_started=4, unknown=0, left_alone=0, planned=10,
         resumes="from Tue 2026-12-01 08:00 UTC on",
     )  # fmt: skip
     assert only.startswith("from Tue 2026-12-01 08:00 UTC on go on where it stopped (4 not started)")

@@ -132,8 +132,9 @@ def test_a_pause_of_its_workflow_stops_the_next_intent_and_no_undo(office):
     assert (error.code, error.exit) == ("FC785", Exit.REFUSED_BY_POLICY)
     office.store.record_outcomes(plan_id, run_id, fence, [done("a")])
     office.store.release(fence)
-    undo, held = office.begin(plan, "undo")
-    assert office.store.record_intents(plan_id, undo, held, [lock("a")], kind=ActKind.UNDO)[0].fresh
+    undo, undo_run, held = office.undoing(plan, "a")
+    taken = office.store.record_intents(undo.document.plan_id, undo_run, held, [lock("a")], kind=ActKind.UNDO)
+    assert taken[0].fresh
     office.store.release(held)
     office.store.unpause(WORKFLOW, BO)
     fence = office.store.claim_plan(plan_id, run_id, TTL)
@@ -286,8 +287,9 @@ def test_every_object_operation_and_kind_has_its_own_key(office):
     plan_id = plan.document.plan_id
     acts = office.store.record_intents(plan_id, run_id, fence, [lock("a"), lock("b")])
     office.store.record_outcomes(plan_id, run_id, fence, [done("a"), done("b")])
-    undo_run = office.store.begin_run(WORKFLOW, "undo", ANA, plan_id=plan_id)
-    undo = office.store.record_intents(plan_id, undo_run, fence, [lock("a")], kind=ActKind.UNDO)
+    office.store.release(fence)
+    undone, undo_run, fence = office.undoing(plan, "a")
+    undo = office.store.record_intents(undone.document.plan_id, undo_run, fence, [lock("a")], kind=ActKind.UNDO)
     assert len({entry.idempotency_key for entry in (*acts, *undo)}) == 3
 
 
@@ -403,26 +405,58 @@ def test_an_apply_that_was_cut_off_is_gone_on_with(office):
     assert sum(found.values()) == 3
 
 
+@pytest.mark.requirement("R24", "R29")
+def test_nothing_is_taken_back_without_a_plan_of_its_own_and_its_approval(office):
+    """Not under the plan that did it, not before people agreed to the undo, and nothing else is done under an undo."""
+    plan, run_id, fence = office.applying("a", "b")
+    plan_id = plan.document.plan_id
+    office.store.record_intents(plan_id, run_id, fence, [lock("a")])
+    office.store.record_outcomes(plan_id, run_id, fence, [done("a")])
+    undo_run = office.store.begin_run(WORKFLOW, "undo", ANA, plan_id=plan_id)
+    assert refused_intent(office, plan, undo_run, fence, LedgerRefused, kind=ActKind.UNDO).code == "FC733"
+    office.store.release(fence)
+    undo = office.undo(plan, "a")
+    undo_run, fence = office.begin(undo, "undo")
+    assert refused_intent(office, undo, undo_run, fence, PlanRefused, kind=ActKind.UNDO).code == "FC712"
+    with pytest.raises(ApprovalMissing):
+        office.store.begin_apply(undo.document.plan_id, undo_run, fence)
+    office.approve(undo)
+    office.store.begin_apply(undo.document.plan_id, undo_run, fence)
+    assert refused_intent(office, undo, undo_run, fence, LedgerRefused, kind=ActKind.ACT).code == "FC733"
+    assert office.store.load_plan(plan_id).state is PlanState.APPLYING, "the plan itself is as it was"
+    assert verify(office.store).problems == ()
+
+
 def test_only_what_was_done_can_be_undone_and_only_once(office):
-    """Undo has its own kind, its own key and its own outcome under the same plan."""
+    """Undo has its own kind, its own key and its own outcome under its own plan, whichever undo it is."""
     plan, run_id, fence = office.applying("a", "b", "c")
     plan_id = plan.document.plan_id
     office.store.record_intents(plan_id, run_id, fence, [lock("a"), lock("b")])
     office.store.record_outcomes(
         plan_id, run_id, fence, [done("a"), done("b", Outcome.FAILED), done("c", Outcome.CHANGED)]
     )
-    undo = office.store.begin_run(WORKFLOW, "undo", ANA, plan_id=plan_id)
+    office.store.release(fence)
+    undo, run_id, fence = office.undoing(plan, "a", "b", "c")
+    undo_id = undo.document.plan_id
     for key in ("b", "c"):
-        error = refused_intent(office, plan, undo, fence, LedgerRefused, lock(key), kind=ActKind.UNDO)
+        error = refused_intent(office, undo, run_id, fence, LedgerRefused, lock(key), kind=ActKind.UNDO)
         assert error.code == "FC727"
     with pytest.raises(LedgerRefused):
-        office.store.record_outcomes(plan_id, undo, fence, [done("b", Outcome.CHANGED)], kind=ActKind.UNDO)
+        office.store.record_outcomes(undo_id, run_id, fence, [done("b", Outcome.CHANGED)], kind=ActKind.UNDO)
     unlock = lock("a", locked=False)
-    assert office.store.record_intents(plan_id, undo, fence, [unlock], kind=ActKind.UNDO)[0].fresh
-    office.store.record_outcomes(plan_id, undo, fence, [done("a")], kind=ActKind.UNDO)
-    assert not office.store.record_intents(plan_id, undo, fence, [unlock], kind=ActKind.UNDO)[0].fresh
-    assert office.store.counts(plan_id)[Outcome.DONE] == 1
-    assert [entry.outcome for entry in office.store.ledger(plan_id, kind=ActKind.UNDO)] == [Outcome.DONE]
+    assert office.store.record_intents(undo_id, run_id, fence, [unlock], kind=ActKind.UNDO)[0].fresh
+    assert [(each.done, each.by) for each in office.store.taken_back(plan_id)] == [(False, undo_id)]
+    office.store.release(fence)
+    again, run_id, fence = office.undoing(plan, "a")  # it replaces the first, whose outcome is still open
+    assert refused_intent(office, again, run_id, fence, LedgerRefused, unlock, kind=ActKind.UNDO).code == "FC727"
+    office.store.release(fence)
+    run_id, fence = office.begin(undo, "undo")
+    office.store.record_outcomes(undo_id, run_id, fence, [done("a")], kind=ActKind.UNDO)
+    assert [(each.done, each.by) for each in office.store.taken_back(plan_id)] == [(True, undo_id)]
+    office.store.release(fence)
+    run_id, fence = office.begin(again, "undo")
+    assert refused_intent(office, again, run_id, fence, LedgerRefused, unlock, kind=ActKind.UNDO).code == "FC727"
+    assert (office.store.counts(plan_id)[Outcome.DONE], office.store.counts(undo_id)[Outcome.DONE]) == (1, 1)
 
 
 def test_the_guard_is_told_whatever_forbids_acting(office):

@@ -7,6 +7,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
+from pydantic import BaseModel
 from sqlalchemy import insert, text
 from sqlalchemy.exc import DatabaseError
 from tests.support.evidence import DIGEST, envelope_of
@@ -29,12 +31,14 @@ from fullcount.runtime.journal.entry import canonical_text
 from fullcount.runtime.journal.payloads import CertificateKept, EnvelopeKept, Payload
 from fullcount.runtime.journal.verify import verify
 from fullcount.runtime.plan.digest import sha256_text
-from fullcount.runtime.store import migrate, tables
+from fullcount.runtime.store import migrate, plans, rounds, tables
 from fullcount.runtime.store.engine import make_engine, writer
-from fullcount.runtime.store.errors import StoreTooNew, StoreUnavailable
+from fullcount.runtime.store.errors import LedgerRefused, StoreTooNew, StoreUnavailable
+from fullcount.runtime.store.ledger_rows import idempotency_key, intents_payload, outcome_values, outcomes_payload, seal
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.tables import Base
-from fullcount.runtime.store.views import OutcomeEntry
+from fullcount.runtime.store.transaction import new_id
+from fullcount.runtime.store.views import ActKind, OutcomeEntry
 
 
 def differences(url: str) -> list[object]:
@@ -169,7 +173,7 @@ def test_a_ledger_of_before_rehearsals_is_brought_up_with_every_row_and_guard(tm
     """What was meant and done then verifies and stays a record; the kinds of a rehearsal are let in, and no others."""
     url = f"sqlite:///{tmp_path / 'state.db'}"
     monkeypatch.setattr(migrate, "REVISION", "0007")
-    with Office(url) as office:
+    with Office(url) as office, without_undo_plans(office.store):
         plan, run_id, fence = office.applying("a", "b")
         plan_id = plan.document.plan_id
         office.store.record_intents(plan_id, run_id, fence, [lock("a")])
@@ -192,6 +196,69 @@ def test_a_ledger_of_before_rehearsals_is_brought_up_with_every_row_and_guard(tm
         with store.writing() as tx:
             tx.session.execute(text(f"{add} 'rehearse_undo')"))
     assert differences(url) == []
+
+
+@contextmanager
+def without_undo_plans(store):
+    """Let a store of before undos were plans be written by today's program."""
+    with store.writing() as tx:
+        tx.session.execute(text("ALTER TABLE plans ADD COLUMN undoes VARCHAR(26)"))
+    yield
+    with store.writing() as tx:
+        tx.session.execute(text("ALTER TABLE plans DROP COLUMN undoes"))
+
+
+def test_what_was_undone_before_undos_were_plans_is_brought_up_and_still_verifies(tmp_path, monkeypatch):
+    """It was taken back, and is not again; the rest takes a plan, and by now nothing is undone without one."""
+    url = f"sqlite:///{tmp_path / 'state.db'}"
+    monkeypatch.setattr(migrate, "REVISION", "0008")
+    columns = set(plans.Planned.model_fields) - {"undoes"}
+    monkeypatch.setattr(plans.Planned, "model_dump", lambda self, **how: _dumped(self, columns, how))
+    with Office(url) as office, without_undo_plans(office.store):
+        plan, run_id, fence = office.applying("a", "b")
+        plan_id = plan.document.plan_id
+        office.store.record_intents(plan_id, run_id, fence, [lock("a"), lock("b")])
+        done = [OutcomeEntry((key,), Outcome.DONE) for key in "ab"]
+        office.store.record_outcomes(plan_id, run_id, fence, done)
+        office.store.finish_apply(plan_id, run_id, fence)
+        run_id = office.store.begin_run(WORKFLOW, "undo", ANA, plan_id=plan_id)
+        undone_at_once(office.store, plan_id, run_id, fence, "a")
+    monkeypatch.undo()
+    with Office(url) as office:
+        assert verify(office.store).problems == ()
+        assert [(each.done, each.by) for each in office.store.taken_back(plan_id)] == [(True, None)]
+        office.store.release(fence)
+        undo, undo_run, fence = office.undoing(plan, "a", "b")
+        with pytest.raises(LedgerRefused, match="taken back before"):
+            office.store.record_intents(undo.document.plan_id, undo_run, fence, [lock("a")], kind=ActKind.UNDO)
+        office.store.record_intents(undo.document.plan_id, undo_run, fence, [lock("b")], kind=ActKind.UNDO)
+        assert verify(office.store).problems == ()
+        undone_at_once(office.store, plan_id, run_id, fence, "b")
+        assert "without a plan of its own" in verify(office.store).problems[0].what
+    assert differences(url) == []
+
+
+def _dumped(payload, columns, how):
+    left_out = {*(how.pop("exclude", None) or ()), *(set(type(payload).model_fields) - columns)}
+    return BaseModel.model_dump(payload, exclude=left_out, **how)
+
+
+def undone_at_once(store, plan_id, run_id, fence, key):
+    """Write to the ledger what older versions wrote that took back under the approval of the act."""
+    with store.writing() as tx:
+        round_ = rounds.current_round(tx.session, plans.get(tx.session, plan_id))
+        of, parameters = f'["{key}"]', canonical_text({})
+        row = {
+            "act_id": new_id(), "plan_id": plan_id, "object_key": of, "kind": "undo", "step": None,
+            "operation": "directory.update", "parameters": parameters, "round_id": round_.round_id,
+            "parameters_sha256": sha256_text(parameters.encode()), "intent_run_id": run_id, "intent_at": tx.now,
+            "idempotency_key": idempotency_key(round_.key, [key], "directory.update", ActKind.UNDO),
+        }  # fmt: skip
+        sealed = seal(round_.key, row["idempotency_key"], row["parameters_sha256"])
+        ended = outcome_values(tx, run_id, OutcomeEntry((key,), Outcome.DONE))
+        tx.session.execute(insert(tables.Act).values(**row, **ended))
+        tx.record(intents_payload(plan_id, ActKind.UNDO, fence, [row], {of: sealed}), run_id=run_id)
+        tx.record(outcomes_payload(plan_id, ActKind.UNDO, [(row["act_id"], of, ended)]), run_id=run_id)
 
 
 def _as_before(kind, columns):

@@ -4,7 +4,7 @@
 `wrong` must produce exactly its code, `right` must compile cleanly. One module per hundred:
 
 FC0xx syntax · FC1xx names · FC2xx types · FC3xx evidence · FC4xx approval · FC5xx blast radius · FC6xx connectors and
-workspace · FC7xx run time · FC9xx internal.
+workspace · FC7xx run time · FC8xx undoing · FC9xx internal.
 
 Codes are never renamed nor reused. Reason, warning and act codes of sources (`RESULT_LIMIT_REACHED`, …) are another
 list, in `fullcount.runtime.evidence.codes`.
@@ -39,6 +39,7 @@ from fullcount.dsl.codes import (
     trials_run,
     types,
     understanding,
+    undoing,
     workspace,
     workspace_use,
 )
@@ -74,6 +75,7 @@ CODES: dict[str, Code] = {
         workspace_use,
         runtime,
         signing,
+        undoing,
         internal,
     )
     for code in room.CODES

@@ -18,9 +18,9 @@ CODES: tuple[Code, ...] = (
         explanation="""\
 A file of recorded exchanges has one case a line, each an object in JSON with `id`, `api`, `phase` (`read` or `act`),
 `exchange` (requests with their responses) and `expect` (`complete`, `reasons`, `continuation`, `warnings`,
-`field_states`, `decision`). No two have the same `id`. The message names the line and what does not fit. Nothing was
-replayed from that line on, and the figure "N of M agree" is not printed: a file that is only half read proves
-nothing.""",
+`field_states`, `decision`). No two have the same `id`. The message names the line and what does not fit. Where other
+lines are cases, they are replayed, such a line counts as one that does not agree, and its message is printed beside the
+verdicts that differ.""",
         form=Form.COMMAND,
         wrong=session("fullcount conformance replay cases.jsonl"),
         right=session("fullcount conformance replay cases.jsonl"),

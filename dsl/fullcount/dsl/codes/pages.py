@@ -47,6 +47,7 @@ _ROOMS = {
     "5": "How much an act may do",
     "6": "The workspace and the command line",
     "7": "While it runs",
+    "8": "Undoing",
     "9": "Mistakes of Fullcount itself",
 }
 

@@ -135,11 +135,12 @@ CODES: tuple[Code, ...] = (
         "FC769",
         "the object was changed since the act",
         "Undo takes back what Fullcount did, and nothing that anybody did after it. This object was changed, removed "
-        "or made anew since, so it was left as it is.\n\n"
+        "or made anew since, so it is left as it is: the undo does not list it, or leaves it alone if it was changed "
+        "after the undo was planned.\n\n"
         "Look at the object and decide by hand.",
         form=Form.COMMAND,
-        wrong=session(APPROVE, APPLY, _CHANGE, "fullcount undo PLAN --json"),
-        right=session(APPROVE, APPLY, "fullcount undo PLAN --json"),
+        wrong=session(APPROVE, APPLY, "fullcount undo PLAN", APPROVE, _CHANGE, f"{APPLY} --json"),
+        right=session(APPROVE, APPLY, "fullcount undo PLAN", APPROVE, f"{APPLY} --json"),
     ),
     Code(
         "FC770",

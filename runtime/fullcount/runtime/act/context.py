@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from fullcount.compiler.catalog import Resource
-from fullcount.compiler.program import Protection, Workflow
+from fullcount.compiler.program import Protection, Quorum, Workflow
 from fullcount.runtime.act.moved import Moved
 from fullcount.runtime.approve.identity import Person
 from fullcount.runtime.approve.signing import UNSIGNED, Signing
@@ -79,22 +79,26 @@ def _nobody_more() -> int:
     return 1
 
 
+def _as_the_act() -> None:
+    return None
+
+
 def _nothing_signed() -> Signing:
     return UNSIGNED
 
 
 @dataclass(frozen=True, slots=True)
 class ApplyContext:
-    """Everything that applying or undoing one plan needs.
+    """Everything that applying one plan needs, an undo as well, or reading what one would find.
 
     `workflow` is the one of the plan's own program. `resources` are by source and name. `versions` are those running
     now: `engine`, and each source's connector by source name. `exemptions` reads a list anew at each call, `roles` who
     is in which role, `protections` what the workspace protects of the plan's base inventory, `freezes` when nothing may
     be done; each raises when it can't. `exemption_tables` are the lists that stand in a source, read by a question.
-    `backups` is where objects are stored before they are acted on. `only`: the objects that an undo is about; None: all
-    that the plan did; `named`: a person named each of them. `stop` asks the run to stop. `automatic_approval` reads how
-    many objects a plan may have that its workflow's own rule approved, `irreversible_approvals` how many people must
-    have approved what can't be taken back, `signing` what the workspace asks for of signatures.
+    `backups` is where objects are stored before they are acted on. `named`: somebody named each object that an undo is
+    about. `stop` asks the run to stop. `automatic_approval` reads how many objects a plan may have that its workflow's
+    own rule approved, `irreversible_approvals` how many people must have approved what can't be taken back, `signing`
+    what the workspace asks for of signatures, and `undo_quorums` who must approve an undo (None: as its act).
     """
 
     store: Store
@@ -122,7 +126,7 @@ class ApplyContext:
     signing: Callable[[], Signing] = _nothing_signed
     exemption_tables: Mapping[str, Callable[[], Awaitable[Sequence[Exemption]]]] = field(default_factory=dict)
     irreversible_approvals: Callable[[], int] = _nobody_more
-    only: frozenset[tuple[Any, ...]] | None = None
+    undo_quorums: Callable[[], tuple[Quorum, ...] | None] = _as_the_act
     named: bool = False
 
 
@@ -142,9 +146,9 @@ class RowOutcome:
 
 @dataclass(frozen=True, slots=True)
 class ApplyReport:
-    """What came of an apply or an undo.
+    """What came of applying a plan.
 
-    `candidates` is what the counts must add up to: the plan's rows, or for an undo the objects that were acted on.
+    `candidates` is what the counts must add up to: the plan's rows.
     `stopped_by` says why it did not go on to the end, or did not begin. `repeated`: everything had been done before.
     `resumes_at`: it is only paused, and can be gone on with from then on.
     """

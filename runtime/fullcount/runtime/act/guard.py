@@ -29,10 +29,16 @@ APPROVE_ANEW = "have exactly this plan approved anew by people who are in the ro
 
 
 class Purpose(StrEnum):
-    """What is about to be done. Undoing brings back what was approved away, so fewer checks apply to it."""
+    """What is about to be done: to act, to take back what a plan did, or to rehearse that with one object of a canary.
+
+    Taking back is approved by itself, and brings back what was approved away: it is held up by no pause, freeze, window
+    or age of evidence, counts against no cap but its own list, and nothing is exempted or protected from it. What is
+    rehearsed is part of an act and rests on its approval.
+    """
 
     ACT = "act"
     UNDO = "undo"
+    REHEARSE = "rehearse"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +84,7 @@ class GuardInputs:
     `automatic_allowed`: how many objects a plan may have now that its workflow's own rule approved. `closure`: how many
     others go along, as the plan counted them. `paused` says why the workflow is paused, if it is, and `taken_back` who
     took the last approval back, when and why, where there is none in its place. `workflow`: its name, to be typed.
+    `undoes`: the plan that is taken back, and `valid_until` until when that may be done (None: nobody said).
     """
 
     purpose: Purpose
@@ -107,6 +114,13 @@ class GuardInputs:
     paused: str | None = None
     taken_back: str | None = None
     workflow: str = "WORKFLOW"
+    undoes: str | None = None
+    valid_until: datetime | None = None
+
+    @property
+    def anew(self) -> str:
+        """How the plan is made anew, in words."""
+        return "plan again" if self.undoes is None else f"undo again: `fullcount undo {self.undoes}`"
 
 
 def target_facts(identity: Mapping[str, str]) -> dict[str, str]:
@@ -125,7 +139,7 @@ def _halted(given: GuardInputs) -> Finding | None:
 
 
 def _paused(given: GuardInputs) -> Finding | None:
-    if given.purpose is Purpose.UNDO or given.paused is None:
+    if given.purpose is not Purpose.ACT or given.paused is None:
         return None
     return Finding(
         code=PAUSED,
@@ -148,28 +162,43 @@ def _fence(given: GuardInputs) -> Finding | None:
 
 
 def _superseded(given: GuardInputs) -> Finding | None:
-    if given.purpose is Purpose.UNDO or given.plan_state != "superseded":
-        return None  # a newer plan replaces what is still to be done, and not what was done
+    if given.plan_state != "superseded":
+        return None
     return Finding(
         code="FC710",
-        message="a newer plan of the same workflow has replaced this one",
+        message="a newer plan of the same workflow has replaced this one"
+        if given.undoes is None
+        else "a newer undo of the same objects has replaced this one",
         ways_on=("look at the newest plan, have it approved and apply that one",),
     )
 
 
 def _used(given: GuardInputs) -> Finding | None:
-    if given.purpose is Purpose.UNDO or given.plan_state != "applied":
+    if given.purpose is Purpose.REHEARSE or given.plan_state != "applied":
         return None
     return Finding(
         code="FC712",
         message="this plan was applied to its end; a plan is used once",
-        ways_on=("plan again: what is still due will be in the new plan",),
+        ways_on=(f"{given.anew}: what is still due will be in the new plan",),
     )
+
+
+def _of_its_time(given: GuardInputs) -> Finding | None:
+    """An undo tells how things were a while ago; it is not begun, or gone on with, for ever."""
+    if given.purpose is not Purpose.UNDO:
+        return None
+    if given.undoes is None or given.valid_until is None:
+        what = "this plan does not say what it takes back, and until when"
+    elif given.at >= given.valid_until:
+        what = f"this undo could be begun until {given.valid_until.isoformat()}"
+    else:
+        return None
+    return Finding(code="FC801", message=what, ways_on=(f"{given.anew}, and have that approved",))
 
 
 def _usable(given: GuardInputs) -> Finding | None:
     """Allow only the states that are known to permit the purpose; a state nobody thought of forbids."""
-    allowed = {"approved", "applying"} if given.purpose is Purpose.ACT else {"applying", "applied", "superseded"}
+    allowed = {"applying", "applied"} if given.purpose is Purpose.REHEARSE else {"approved", "applying"}
     if given.plan_state in allowed:
         return None
     if given.plan_state == "over_cap":
@@ -182,9 +211,9 @@ def _usable(given: GuardInputs) -> Finding | None:
         return Finding(
             code="FC708",
             message="the approval of this plan has expired",
-            ways_on=("plan again and have the new plan approved",),
+            ways_on=(f"{given.anew} and have the new plan approved",),
         )
-    if given.plan_state == "waiting" and given.purpose is Purpose.ACT:
+    if given.plan_state == "waiting" and given.purpose is not Purpose.REHEARSE:
         if given.taken_back is not None:
             return _withdrawn(given.taken_back)
         return Finding(
@@ -208,7 +237,7 @@ def _withdrawn(by: str) -> Finding:
 
 
 def _approval(given: GuardInputs) -> Finding | None:
-    if given.purpose is Purpose.UNDO:
+    if given.purpose is Purpose.REHEARSE:
         return None
     if given.approval is None and given.taken_back is not None:
         return _withdrawn(given.taken_back)
@@ -228,7 +257,7 @@ def _approval(given: GuardInputs) -> Finding | None:
         return Finding(
             code="FC708",
             message=f"the approval expired at {given.approval.expires_at.isoformat()}",
-            ways_on=("plan again and have the new plan approved",),
+            ways_on=(f"{given.anew} and have the new plan approved",),
         )
     by_rule = given.approval.automatic_of
     if by_rule is not None and by_rule > given.automatic_allowed:
@@ -254,7 +283,7 @@ def _approval(given: GuardInputs) -> Finding | None:
 
 
 def _versions(given: GuardInputs) -> Finding | None:
-    if given.purpose is Purpose.UNDO:
+    if given.purpose is Purpose.REHEARSE:
         return None
     for name in sorted({*given.versions_planned, *given.versions_running}):
         planned, running = given.versions_planned.get(name), given.versions_running.get(name)
@@ -262,7 +291,7 @@ def _versions(given: GuardInputs) -> Finding | None:
             return Finding(
                 code="FC756" if name == "engine" else "FC757",
                 message=f"`{name}` is {running or 'missing'} here, the plan was made with {planned or 'none'}",
-                ways_on=("plan again with the software that will act", "or act with the version of the plan"),
+                ways_on=(f"{given.anew} with the software that will act", "or act with the version of the plan"),
             )
     return None
 
@@ -289,7 +318,7 @@ def other_system(target_planned: Mapping[str, str], target_acting: Mapping[str, 
 
 
 def _evidence(given: GuardInputs) -> Finding | None:
-    if given.purpose is Purpose.UNDO:
+    if given.purpose is not Purpose.ACT:
         return None
     for item in given.evidence:
         if item.max_age is None:
@@ -315,7 +344,7 @@ def _evidence(given: GuardInputs) -> Finding | None:
 
 
 def _freeze(given: GuardInputs) -> Finding | None:
-    freeze = None if given.purpose is Purpose.UNDO else frozen(given.freezes, given.at)
+    freeze = None if given.purpose is not Purpose.ACT else frozen(given.freezes, given.at)
     if freeze is None:
         return None
     return Finding(
@@ -326,7 +355,7 @@ def _freeze(given: GuardInputs) -> Finding | None:
 
 
 def _window(given: GuardInputs) -> Finding | None:
-    if given.purpose is Purpose.UNDO or len(given.windows) == 0:
+    if given.purpose is not Purpose.ACT or len(given.windows) == 0:
         return None
     if any(is_open(window, given.at) for window in given.windows):
         return None
@@ -341,7 +370,7 @@ def _again(given: GuardInputs) -> str:
 
 
 def _cap(given: GuardInputs) -> Finding | None:
-    if given.purpose is Purpose.UNDO:
+    if given.purpose is Purpose.REHEARSE:
         return None
     cap = effective_cap(given.cap_count, given.cap_percent, given.population)
     if given.acts + given.closure < cap:
@@ -356,14 +385,14 @@ def _cap(given: GuardInputs) -> Finding | None:
 
 
 def _exemption(given: GuardInputs) -> Finding | None:
-    if given.purpose is Purpose.UNDO or given.exemption is None:
+    if given.purpose is not Purpose.ACT or given.exemption is None:
         return None
     return Finding(code="FC760", message=f"exempted since the plan was made: {given.exemption}")
 
 
 def _canary(given: GuardInputs) -> Finding | None:
     canary = given.canary
-    if given.purpose is Purpose.UNDO or canary is None or canary.passed or given.acts < canary.count:
+    if given.purpose is not Purpose.ACT or canary is None or canary.passed or given.acts < canary.count:
         return None
     return waiting(canary.count, canary.waits_until)
 
@@ -379,7 +408,7 @@ def waiting(count: int, until: datetime | None) -> Finding:
 
 
 def _protection(given: GuardInputs) -> Finding | None:
-    if given.purpose is Purpose.UNDO or given.protection is None:
+    if given.purpose is not Purpose.ACT or given.protection is None:
         return None
     return Finding(
         code="FC778",
@@ -394,6 +423,7 @@ CHECKS: tuple[Callable[[GuardInputs], Finding | None], ...] = (
     _fence,
     _superseded,
     _used,
+    _of_its_time,
     _usable,
     _approval,
     _versions,

@@ -153,7 +153,7 @@ class Rehearsal:
                 self.ended.by(finding, resumes_at=self.watch.resumes_at(finding))
                 return False
         sources = sources_of_rows(self.act.undos, self._rows())
-        watch = Watch(context, self.proposal, Purpose.UNDO, self.fence, sources, bindings_of(context))
+        watch = Watch(context, self.proposal, Purpose.REHEARSE, self.fence, sources, bindings_of(context))
         watch.acting = await undoing.identity()
         judge = TakingBack(context, self.act, calls, self.calls, self.base, self.reader, {key: done}).judge
         runner = self._runner(ActKind.REHEARSE_UNDO, calls, judge, undoing, watch)

@@ -1,4 +1,4 @@
-"""One run that acts on a plan, from its lease to its report; what is the same for applying and undoing.
+"""One run that acts on a plan, from its lease to its report; what is the same for acting and for taking back.
 
 The lease is held while the run lasts and renewed beside it. A run that is cancelled takes up nothing new, waits for the
 group under way, records what came of it, and only then lets the cancellation through; a second cancellation abandons
@@ -98,10 +98,15 @@ def begin_run(context: ApplyContext, kind: RunKind) -> str:
 
 @asynccontextmanager
 async def leased(context: ApplyContext, run_id: str, lost: Callable[[Finding, Exit], None]) -> AsyncIterator[Fence]:
-    """Hold the lease on the plan. Raises `LeaseHeld`. `lost` is called if it can't be renewed."""
+    """Hold the lease on the plan. Raises `LeaseHeld`. `lost` is called if it can't be renewed.
+
+    An undo holds the one on the plan that it takes back: nothing is done and taken back at the same time.
+    """
+    document = context.plan.document
+    of = document.plan_id if document.undo is None else document.undo.plan_id
     holder = f"{socket.gethostname()}/{os.getpid()}/{run_id}"
     try:
-        fence = context.store.claim_plan(context.plan.document.plan_id, holder, context.lease_time)
+        fence = context.store.claim_plan(of, holder, context.lease_time)
     except LeaseHeld as held:
         raise _with_what_is_known(held) from None
     keeper = asyncio.create_task(_keep(context, fence, lost))

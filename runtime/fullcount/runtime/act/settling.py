@@ -25,7 +25,7 @@ from fullcount.runtime.act.session import begin_run, bindings_of, calls_of, item
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.plan.cells import NotOfTypeError
-from fullcount.runtime.store.views import LedgerEntry, OutcomeEntry, PlanState, RunKind
+from fullcount.runtime.store.views import ActKind, LedgerEntry, OutcomeEntry, PlanState, RunKind
 
 NO_EFFECT = "it took no effect, can no longer arrive, and its plan was replaced by a newer one"
 
@@ -38,6 +38,8 @@ async def settle(context: ApplyContext, plan_id: str) -> str | None:
     try:
         other = _context_of(context, plan_id)
         intents = context.store.open_intents(plan_id)
+        if len(context.store.open_intents(plan_id, kind=ActKind.UNDO)) > 0:
+            return "an undo of it was cut off, and is gone on with by people alone"
         return None if len(intents) == 0 else await _settle(other, intents)
     except NotOpenError as error:
         return f"the source `{error.source}` can't be opened"
@@ -50,7 +52,7 @@ async def settle(context: ApplyContext, plan_id: str) -> str | None:
 def _context_of(context: ApplyContext, plan_id: str) -> ApplyContext:
     plan = context.store.load_plan(plan_id)
     workflow = workflow_from_document(plan.document.program)
-    return replace(context, plan=plan, workflow=workflow, only=None, progress=None, slot_id=None)
+    return replace(context, plan=plan, workflow=workflow, progress=None, slot_id=None)
 
 
 async def _settle(context: ApplyContext, intents: tuple[LedgerEntry, ...]) -> str | None:

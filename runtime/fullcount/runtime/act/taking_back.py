@@ -6,7 +6,7 @@ kept what the act was conditional on, or from the backup that the act took.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,8 @@ from fullcount.runtime.act.earlier import GONE, GONE_UNDER_WAY
 from fullcount.runtime.act.group import Due, Item, Left
 from fullcount.runtime.connectors.base import Outcome, SourceReader
 from fullcount.runtime.evidence.refusal import Finding
-from fullcount.runtime.plan.document import PlanRow
+from fullcount.runtime.plan.cells import cell_to_doc, to_json
+from fullcount.runtime.plan.document import PlanRow, TakenBackDoc
 from fullcount.runtime.store.views import ActKind, LedgerEntry, OutcomeEntry
 from fullcount.runtime.typed import object_argument
 
@@ -35,7 +36,10 @@ def undo_of(act: Act, row: PlanRow) -> OperationCall | None:
 
 @dataclass(frozen=True, slots=True)
 class TakingBack:
-    """Judges the objects of one undo. `calls` take back, `acted` did it; `entries` are the acts that are taken back."""
+    """Judges the objects of one undo. `calls` take back, `acted` did it; `entries` are the acts that are taken back.
+
+    Of a row that says what was approved to be taken back, the object must be as it was then, and the call be the same.
+    """
 
     context: ApplyContext
     act: Act
@@ -50,13 +54,12 @@ class TakingBack:
         at = self.context.monotonic()
         key, entry = item.row.key, self.entries[item.row.key]
         if entry.reason == GONE_UNDER_WAY and not self.context.named:
-            how = f"fullcount undo {self.context.plan.document.plan_id} {object_argument(key)}"
+            how = f"fullcount undo {entry.plan_id} {object_argument(key)}"
             return later(key, f"{GONE} ({GONE_UNDER_WAY}); to bring it back all the same, name it: {how}")
         if undo_of(self.act, item.row) is None:
             return Left(OutcomeEntry(key, Outcome.REFUSED, "FC768", "what its step did can't be taken back"))
         if item.row.step is not None and item.intent is None:
-            plan_id = self.context.plan.document.plan_id
-            why = self.context.store.step_in_the_way(plan_id, key, kind=ActKind.UNDO)
+            why = self.context.store.step_in_the_way(entry.plan_id, key, kind=ActKind.UNDO)
             if why is not None:
                 return _changed(key, why)
         acted = self.acted.of(item.row)
@@ -75,7 +78,39 @@ class TakingBack:
         arguments = self.calls.of(item.row).arguments(item.planned, {**item.planned.cells, **before})
         if isinstance(arguments, Finding):
             return Left(OutcomeEntry(key, Outcome.REFUSED, arguments.code, arguments.message))
-        return self._restored(Due(item, arguments, found.live, at, found.live), entry)
+        due = self._restored(Due(item, arguments, found.live, at, found.live), entry)
+        return due if isinstance(due, Left) else self._as_approved(due, entry)
+
+    def taken_back(self, due: Due, entry: LedgerEntry, may_be_written: Collection[str]) -> TakenBackDoc:
+        """Return what a plan says of an object that is to be taken back; of its fields those that may be written."""
+        acted = self.acted.of(due.item.row)
+        fields, written = acted.base.fields, set(may_be_written)
+        if entry.parameters is not None:
+            written.update(acted.written(acted.recorded(due.item.planned, entry.parameters, "").arguments))
+        return TakenBackDoc(
+            act_id=entry.act_id,
+            operation=self.calls.of(due.item.row).name,
+            left={name: cell_to_doc(cell, fields[name].type) for name, cell in due.seen.items() if name in written},
+            backup=None if due.backup is None else due.backup.sha256,
+        )
+
+    def _as_approved(self, due: Due, entry: LedgerEntry) -> Due | Left:
+        row = due.item.row
+        if row.undo is None:
+            return due
+        found = self.taken_back(due, entry, row.undo.left)
+        if found.left != row.undo.left:
+            names = {*found.left, *row.undo.left}
+            moved = sorted(name for name in names if found.left.get(name) != row.undo.left.get(name))
+            return _changed(row.key, f"`{'`, `'.join(moved)}` changed since the undo was planned")
+        if found != row.undo or self.arguments_of(due) != row.arguments:
+            return _changed(row.key, "what would take it back is no longer what was approved")
+        return due
+
+    def arguments_of(self, due: Due) -> dict[str, Any]:
+        """Return the arguments of the call that takes an object back, as a plan writes them."""
+        parameters = self.calls.of(due.item.row).operation.parameters
+        return {name: to_json(value, parameters[name].type.type) for name, value in due.arguments.items()}
 
     def _restored(self, due: Due, entry: LedgerEntry) -> Due | Left:
         """Add what the object is restored from, where that is its way back."""

@@ -1,18 +1,18 @@
-"""Undoing a plan: what was done is taken back, last first, and nothing that anybody did after it.
+"""Applying an undo: what a plan did is taken back, as it was approved, and nothing that anybody did after it.
 
-An object is only touched if it is still as the act left it: the same incarnation, and every field that the act set
-still has that value; after a deletion, nothing stands under its key. What the object was before comes from the ledger,
-which kept what the act was conditional on. Undoing again does nothing; what could not be decided may be tried again.
-An act of which nobody knows whether it took effect is not passed over: it is told, and how to find out.
+An object is only touched if it still is as the act left it and as the undo's plan found it: the same incarnation, every
+field as it was; after a deletion, nothing stands under its key. What the object was before comes from the ledger, which
+kept what the act was conditional on. An undo that was applied to its end does nothing again; one that died is gone on
+with, and what it left open is resolved by reading first; what could not be decided is left to be tried again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from fullcount.compiler.program import Act, Inventory, Proposal
+from fullcount.compiler.program import Act, Proposal
 from fullcount.runtime.act.actors import Actors, NotOpenError, opened, sources_of_rows
 from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.context import ApplyContext, ApplyReport
@@ -34,44 +34,39 @@ from fullcount.runtime.act.session import (
     uninterrupted,
 )
 from fullcount.runtime.act.stop import StopRule, stop_threshold
-from fullcount.runtime.act.taking_back import TakingBack, undo_of
+from fullcount.runtime.act.taking_back import TakingBack
 from fullcount.runtime.act.watch import Watch
-from fullcount.runtime.connectors.base import Outcome, SourceReader
+from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.exit_codes import Exit
-from fullcount.runtime.format import counted as counted_objects
-from fullcount.runtime.plan.document import PlanRow
-from fullcount.runtime.store.views import ActKind, Fence, LedgerEntry, RunKind
+from fullcount.runtime.store.views import ActKind, Fence, LedgerEntry, PlanState, RunKind
+
+_OPEN = (None, Outcome.UNKNOWN)
 
 
-async def undo_plan(context: ApplyContext) -> ApplyReport:
-    """Take back what the plan did, and return what came of it; recorded in the store in any case.
+async def apply_undo(context: ApplyContext) -> ApplyReport:
+    """Apply a plan that is an undo, or go on with it, and return what came of it; recorded in the store in any case.
 
     Raises what a connector raises beyond its contract, and `asyncio.CancelledError` after an orderly end.
     """
-    return await uninterrupted(_undo(context), context.stop)
+    # what its plan lists was looked at and approved, so that each object was named
+    return await uninterrupted(_apply(replace(context, named=True)), context.stop)
 
 
-async def _undo(context: ApplyContext) -> ApplyReport:
+async def _apply(context: ApplyContext) -> ApplyReport:
     proposal, act = the_proposal(context)
-    plan_id = context.plan.document.plan_id
-    done = _done(context)
-    if act is None or not any(undo_of(act, row) is not None for row in context.plan.document.rows):
-        finding = Finding(
-            code="FC768",
-            message="what this plan does can't be taken back: its act has no `undo`, or is not reversible",
-            ways_on=(f"see what each object was: fullcount show {plan_id} --all",),
-        )
-        return _report(context, None, Ended(finding, Exit.REFUSED_BY_POLICY))
-    undone = {e.object_key for e in context.store.ledger(plan_id, kind=ActKind.UNDO) if e.outcome not in _OPEN}
-    if all(entry.object_key in undone for entry in done):
-        return _report(context, None, Ended(repeated=len(_unknown(context)) == 0))
+    undo = context.plan.document.undo
+    if act is None or undo is None:
+        msg = "only what a plan did is taken back, by a plan that says so"
+        raise TypeError(msg)
+    if context.plan.state is PlanState.APPLIED:
+        return _report(context, None, Ended(repeated=True))
     run_id = begin_run(context, RunKind.UNDO)
     ended = Ended()
     finished = False
     try:
-        await _under_lease(context, run_id, proposal, act, ended)
+        await _under_lease(context, run_id, proposal, act, undo.plan_id, ended)
         finished = True
     finally:
         report = _report(context, run_id, ended)
@@ -81,40 +76,25 @@ async def _undo(context: ApplyContext) -> ApplyReport:
     return report
 
 
-_OPEN = (None, Outcome.UNKNOWN)
-
-
-def _done(context: ApplyContext) -> tuple[LedgerEntry, ...]:
-    """Return what the plan did, in the order it was meant: of the objects that the undo is about."""
-    return tuple(entry for entry in _about(context) if entry.outcome is Outcome.DONE)
-
-
-def _unknown(context: ApplyContext) -> tuple[LedgerEntry, ...]:
-    """Return the acts that were meant and of which nobody knows yet whether they took effect."""
-    return tuple(entry for entry in _about(context) if entry.intent_at is not None and entry.outcome in _OPEN)
-
-
-def _about(context: ApplyContext) -> Iterator[LedgerEntry]:
-    """Yield the acts that objects count by: what a rehearsal restored and did not act on again has none."""
-    for entry in context.store.last_acts(context.plan.document.plan_id):
-        if context.only is None or entry.object_key in context.only:
-            yield entry
-
-
-async def _under_lease(context: ApplyContext, run_id: str, proposal: Proposal, act: Act, ended: Ended) -> None:
+async def _under_lease(
+    context: ApplyContext, run_id: str, proposal: Proposal, act: Act, done_by: str, ended: Ended
+) -> None:
     try:
         async with leased(context, run_id, ended.by) as fence:
-            rows = _rows(context)
+            rows = context.plan.document.rows
             acted = sources_of_rows(act.undos, rows)
             watch = Watch(context, proposal, Purpose.UNDO, fence, acted, bindings_of(context))
+            if watch.state == PlanState.APPLIED:
+                ended.repeated = True
+                return
             finding = guard(watch.inputs(None, 0))
             if finding is not None:
                 ended.by(finding)
-                return
-            reader = context.reader(context.workflow.inventories[proposal.inventory].source)
+                if len(context.store.open_intents(context.plan.document.plan_id, kind=ActKind.UNDO)) == 0:
+                    return
             try:
                 async with opened(context, act.undos, rows) as actors:
-                    await _Undoing(context, run_id, proposal, act, ended, fence, watch, reader, actors).run()
+                    await _Undoing(context, run_id, proposal, act, done_by, ended, fence, watch, actors).run()
             except NotOpenError as error:
                 ended.by(_not_open(error), Exit.ERROR)
     except FullcountError as error:
@@ -131,89 +111,84 @@ def _not_open(error: NotOpenError) -> Finding:
 
 @dataclass(slots=True)
 class _Undoing:
-    """The part of an undo that has an actor."""
+    """The part of an undo that has an actor. `done_by`: the plan whose acts are taken back."""
 
     context: ApplyContext
     run_id: str
     proposal: Proposal
     act: Act
+    done_by: str
     ended: Ended
     fence: Fence
     watch: Watch
-    reader: SourceReader
     actors: Actors
     _calls: CallsOf = field(init=False)
-    _acted: CallsOf = field(init=False)
-    _base: Inventory = field(init=False)
-    _entries: dict[tuple[Any, ...], LedgerEntry] = field(init=False)
+    _judge: TakingBack = field(init=False)
 
     async def run(self) -> None:
         context, plan_id = self.context, self.context.plan.document.plan_id
         bindings = bindings_of(context)
-        self._base = context.workflow.inventories[self.proposal.inventory]
+        base = context.workflow.inventories[self.proposal.inventory]
         self._calls = calls_of(context, self.act.undos, self.proposal, bindings)
-        self._acted = calls_of(context, self.act.calls, self.proposal, bindings)
+        acted = calls_of(context, self.act.calls, self.proposal, bindings)
+        entries = {entry.object_key: entry for entry in context.store.last_acts(self.done_by)}
+        self._judge = TakingBack(context, self.act, self._calls, acted, base, context.reader(base.source), entries)
         self.watch.acting = await self.actors.identity()
         finding = guard(self.watch.inputs(None, 0))
-        if finding is not None:
-            self.ended.by(finding)
+        if finding is not None and finding.code == "FC758":
+            self.ended.by(finding)  # another system: not even reading there would tell anything
             return
-        done = _done(context)
-        self._entries = {entry.object_key: entry for entry in done}
-        items = items_of(context, self._base)
+        items = items_of(context, base)
         resolved = await resolve(
             context.store.open_intents(plan_id, kind=ActKind.UNDO), items, self._calls, self.actors, context
         )
         for at in range(0, len(resolved.outcomes), GROUP_LIMIT):
             part = resolved.outcomes[at : at + GROUP_LIMIT]
             context.store.record_outcomes(plan_id, self.run_id, self.fence, part, kind=ActKind.UNDO)
-        await self._go_on(done, items, resolved.again)
+        if self.ended.stopped_by is not None:
+            return
+        if finding is not None:
+            self.ended.by(finding)
+            return
+        context.store.begin_apply(plan_id, self.run_id, self.fence)
+        await self._go_on(items, resolved.again)
+        context.store.finish_apply(plan_id, self.run_id, self.fence)
 
-    async def _go_on(
-        self, done: tuple[LedgerEntry, ...], items: Mapping[tuple[Any, ...], Item], again: tuple[Item, ...]
-    ) -> None:
-        context = self.context
-        ledger = context.store.ledger(context.plan.document.plan_id, kind=ActKind.UNDO)
+    async def _go_on(self, items: Mapping[tuple[Any, ...], Item], again: tuple[Item, ...]) -> None:
+        context, rows = self.context, self.context.plan.document.rows
+        ledger = _ledger(context)
+        resuming = {item.row.key for item in again}
         seen = {entry.object_key for entry in ledger}
-        todo = [*again, *(items[e.object_key] for e in reversed(done) if e.object_key not in seen)]
+        todo = [*again, *(items[row.key] for row in rows if row.key not in seen)]
         stop = self.act.stop
-        rule = StopRule(None if stop is None else stop_threshold(stop.failures, stop.percent, len(done)))
+        rule = StopRule(None if stop is None else stop_threshold(stop.failures, stop.percent, len(rows)))
         runner = GroupRunner(
             context=context,
             kind=ActKind.UNDO,
             run_id=self.run_id,
             fence=self.fence,
             calls=self._calls,
-            judge=TakingBack(context, self.act, self._calls, self._acted, self._base, self.reader, self._entries).judge,
+            judge=self._judge.judge,
             actors=self.actors,
             watch=self.watch,
             stop_rule=rule,
             concurrency=self.act.concurrency,
-            acts=0,
+            acts=sum(1 for each in ledger if each.intent_at is not None and each.object_key not in resuming),
         )
         pacer = Pacer(self.act.rate, context.monotonic, context.sleep, lambda: context.stop.reason is not None)
-        rows = _rows(context)
-        counts = counted(row_outcomes(rows, [e for e in ledger if e.outcome not in _OPEN], {}))
+        counts = counted(row_outcomes(rows, [e for e in ledger if e.object_key not in resuming], {}))
         stopped = await act_in_groups(context, runner, todo, pacer, Teller(context, len(rows), counts))
         self.ended.undecided = runner.undecided
         if stopped is not None:
             self.ended.by(stopped)
 
 
-def _rows(context: ApplyContext) -> tuple[PlanRow, ...]:
-    about = {entry.object_key for entry in (*_done(context), *_unknown(context))}
-    return tuple(row for row in context.plan.document.rows if row.key in about)
+def _ledger(context: ApplyContext) -> tuple[LedgerEntry, ...]:
+    return context.store.ledger(context.plan.document.plan_id, kind=ActKind.UNDO)
 
 
 def _report(context: ApplyContext, run_id: str | None, ended: Ended) -> ApplyReport:
-    rows, unknown = _rows(context), _unknown(context)
-    plan_id = context.plan.document.plan_id
-    ledger = context.store.ledger(plan_id, kind=ActKind.UNDO)
-    why = "nobody knows yet whether its act took effect"
-    undecided = {**ended.undecided, **{entry.object_key: why for entry in unknown}}
-    if len(unknown) > 0:
-        message = f"of {counted_objects(len(unknown), 'object')} nobody knows yet whether the act took effect"
-        ways = (f"find out by reading   fullcount apply {plan_id}",)
-        ended.by(Finding(code="FC770", message=message, ways_on=ways), Exit.ERROR)
-    report = report_of(context, run_id, row_outcomes(rows, ledger, undecided), ended)
-    return report if report.sums_hold and len(rows) == len(_done(context)) + len(unknown) else as_invalid(report)
+    document = context.plan.document
+    report = report_of(context, run_id, row_outcomes(document.rows, _ledger(context), ended.undecided), ended)
+    sums = report.sums_hold and len(report.rows) == document.sums.candidates
+    return report if sums and report.counts == context.store.counts(document.plan_id) else as_invalid(report)

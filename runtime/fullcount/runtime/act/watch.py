@@ -25,6 +25,7 @@ from fullcount.runtime.act.letting_go import lets_go
 from fullcount.runtime.act.opening import opening
 from fullcount.runtime.act.protected import Protecting
 from fullcount.runtime.approve.electorate import resolve
+from fullcount.runtime.approve.of_plan import approval_of_plan
 from fullcount.runtime.approve.signing import UNSIGNED, Signing
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.plan.document import PlanDocument
@@ -156,7 +157,6 @@ class Watch:
         self._target: Mapping[str, str] = facts_of({source: document.target.get(source, {}) for source in sources})
         self.acting: Mapping[str, str] = self._target
         """Who acts, and where. Until the actor is open and has said so, what the plan expects."""
-        self._declared = next((a for a in context.workflow.approvals if a.proposal == proposal.name), None)
         self._lists = tuple(item.list_name for item in proposal.excepts if item.list_name is not None)
         planned = {"engine": document.engine_version, **document.connector_versions}
         self._planned_versions = planned
@@ -165,6 +165,8 @@ class Watch:
         self._limit: tuple[int | None, Decimal | None] = (
             (None, None) if proposal.limit is None else (proposal.limit.count, proposal.limit.percent)
         )
+        if purpose is Purpose.UNDO:
+            self._limit = (len(document.rows), None)  # what its own list has, and no cap of the act
         inventory = context.workflow.inventories[proposal.inventory]
         self._spelling = tuple(inventory.normalized.get(name, ()) for name in inventory.key)
         self._evidence = evidence_ages(document, proposal, context.workflow.verifies)
@@ -232,17 +234,18 @@ class Watch:
         return entries
 
     def _approval_now(self) -> ApprovalFacts | None:
-        """Return the approval with what the roles say of it now. An undo rests on none, nor on the roles."""
+        """Return the approval with what the roles say of it now. A rehearsal rests on none, nor on the roles."""
         given = self._standing.approval
-        if given is None or self._purpose is Purpose.UNDO:
+        if given is None or self._purpose is Purpose.REHEARSE:
             return given
-        if given.automatic_of is not None and self._declared is not None and self._declared.automatic is not None:
-            return given  # nobody was asked: what the workspace allows now is held against it instead
         context = self._context
         document = context.plan.document
-        needed = context.irreversible_approvals() if self._final else 1
+        declared = approval_of_plan(context.workflow, document, context.undo_quorums())
+        if given.automatic_of is not None and declared is not None and declared.automatic is not None:
+            return given  # nobody was asked: what the workspace allows now is held against it instead
+        needed = context.irreversible_approvals() if self._final and self._purpose is Purpose.ACT else 1
         signing = context.signing()
-        why, unsigned = broken(self._declared, context.roles(), document, self._standing.agreed, signing, needed)
+        why, unsigned = broken(declared, context.roles(), document, self._standing.agreed, signing, needed)
         return replace(given, broken=why, unsigned=unsigned)
 
     def resumes_at(self, finding: Finding) -> datetime | None:
@@ -304,4 +307,6 @@ class Watch:
             closure=document.along,
             taken_back=self._standing.taken_back,
             workflow=document.workflow,
+            undoes=None if document.undo is None else document.undo.plan_id,
+            valid_until=None if document.undo is None else document.undo.valid_until,
         )

@@ -113,6 +113,7 @@ def give(
         timedelta(microseconds=approval.expires),
         electorate,
         signed,
+        _until(store, plan),
     )
     return _status(plan, electorate, round_)
 
@@ -205,6 +206,20 @@ def status(
     if found.approved and found.automatic is not None:
         return replace(found, automatic=replace(found.automatic, words=rule.text))
     return found if found.approved else replace(found, asked_because=why_asked(plan.document, rule, allowed))
+
+
+def _until(store: Store, plan: StoredPlan) -> datetime | None:
+    """Return until when a yes may live at most: that of an undo as long as the undo. Raises `ApprovalRefused` after."""
+    undo = plan.document.undo
+    if undo is None:
+        return None
+    if store.now() >= undo.valid_until:
+        raise ApprovalRefused(
+            "FC801",
+            f"the undo `{plan.document.plan_id}` could be approved until {undo.valid_until:%Y-%m-%d %H:%M} UTC",
+            help=f"the objects may have changed since: look again with `fullcount undo {undo.plan_id}`",
+        )
+    return undo.valid_until
 
 
 def _electorate(

@@ -25,6 +25,8 @@ def automatic_rule(workflow: program.Workflow, proposal: str) -> AutomaticRule |
 
 def never_automatic(workflow: program.Workflow, document: PlanDocument) -> str | None:
     """Return why no rule may approve this plan, however small it is; None if one may."""
+    if document.undo is not None:
+        return "it takes something back, about which people are always asked"
     proposal = next(each for each in workflow.proposals if each.name == document.proposal)
     act = next((each for each in workflow.acts if each.proposal == document.proposal), None)
     if act is None or len(act.irrevocable) > 0:

@@ -1,4 +1,4 @@
-"""What `apply` and `undo` share: signals become an orderly stop, progress a line, the end a document."""
+"""How an apply is run: signals become an orderly stop, progress a line, the end a document."""
 
 from __future__ import annotations
 
@@ -44,13 +44,14 @@ async def _run(run: Run, say: Callable[[str], None]) -> ApplyEnd:
     return await run(stop, tell)
 
 
-def end_document(end: ApplyEnd, verb: str) -> dict[str, Any]:
-    """Return the end of an apply or undo as JSON: every row with its outcome. `verb`: `apply` or `undo`."""
+def end_document(end: ApplyEnd) -> dict[str, Any]:
+    """Return the end of an apply as JSON: every row with its outcome."""
     from fullcount.runtime.cli.reports import notice_document, steps_of
 
     report = end.report
     return {
         "plan_id": end.plan.document.plan_id,
+        "undoes": None if end.plan.document.undo is None else end.plan.document.undo.plan_id,
         "exit": int(end.exit),
         "refusals": [refusal.model_dump(mode="json") for refusal in end.refusals],
         "notices": [notice_document(notice) for notice in end.told],
@@ -64,7 +65,7 @@ def end_document(end: ApplyEnd, verb: str) -> dict[str, Any]:
             "repeated": report.repeated,
             "resumes_at": None if report.resumes_at is None else report.resumes_at.isoformat(),
             "stopped_by": None if report.stopped_by is None else report.stopped_by.model_dump(mode="json"),
-            "next_steps": list(steps_of(report, verb)),
+            "next_steps": list(steps_of(report, end.plan)),
             "moved": len(report.moved),
             "rows": [_row(row) for row in report.rows],
         },

@@ -11,7 +11,7 @@ from fullcount.runtime.cli import options
 @options.plan_id
 @options.as_json
 def apply(plan: str, as_json: bool) -> None:
-    """Act on what an approved plan lists. Each object is read again right before.
+    """Act on what an approved plan lists, or take back what an approved undo lists. Each object is read again before.
 
     Called again it does nothing twice: what was cut off is gone on with, what is done stays done.
     """
@@ -26,7 +26,7 @@ def apply(plan: str, as_json: bool) -> None:
     if as_json:
         from fullcount.runtime.cli.acting import end_document
 
-        show_json(end_document(end, "apply"))
+        show_json(end_document(end))
     else:
         show(apply_report(end, head))
         if end.told:

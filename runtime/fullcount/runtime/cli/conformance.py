@@ -27,19 +27,21 @@ class What(StrEnum):
 @options.as_json
 def conformance(what: What, file: Path, as_json: bool) -> None:
     """Replay recorded exchanges through the connectors. Say where a verdict differs, and last `N of M agree`."""
-    from fullcount.runtime.conformance.case import CaseError, load
+    from fullcount.runtime.conformance.case import Case, lines_of
     from fullcount.runtime.conformance.replay import by_plain_http, replay
     from fullcount.runtime.text import plain
     from fullcount.runtime.workflow_files import UsageError
 
     try:
-        cases = list(load(file))
+        lines = list(lines_of(file))
     except OSError as error:
         raise UsageError("FC690", f"can't read `{file}`: {error.strerror}", help="name a file of cases") from error
     except UnicodeDecodeError as error:
         raise UsageError("FC690", f"can't read `{file}`: it is not UTF-8 text", help="name a file of cases") from error
-    except CaseError as error:
-        raise UsageError("FC675", str(error), help="one case a line, as `fullcount explain FC675` says") from error
+    cases = [each for each in lines if isinstance(each, Case)]
+    odd = [str(each) for each in lines if not isinstance(each, Case)]
+    if len(cases) == 0 and len(odd) > 0:
+        raise UsageError("FC675", odd[0], help="one case a line, as `fullcount explain FC675` says")
     if len(cases) == 0:
         raise UsageError("FC675", f"`{file}` has no case", help="a replay of nothing proves nothing")
     replayed = list(replay(cases))
@@ -49,7 +51,8 @@ def conformance(what: What, file: Path, as_json: bool) -> None:
         import json
 
         document = {
-            "cases": len(replayed),
+            "cases": len(lines),
+            "no_cases": odd,
             "agree": agreed,
             "by_plain_http": unknown,
             "results": [_json(one) for one in replayed],
@@ -59,10 +62,12 @@ def conformance(what: What, file: Path, as_json: bool) -> None:
         for one in replayed:
             if not one.agrees:
                 click.echo(_line(one))
+        for said in odd:
+            click.echo(plain(said))
         for api in unknown:
             click.echo(f"note: nothing is known of `{plain(api)}`: it was judged as plain HTTP, which proves the least")
-        click.echo(f"{agreed} of {len(replayed)} agree")
-    raise click.exceptions.Exit(int(Exit.DONE if agreed == len(replayed) else Exit.ERROR))
+        click.echo(f"{agreed} of {len(lines)} agree")
+    raise click.exceptions.Exit(int(Exit.DONE if agreed == len(lines) else Exit.ERROR))
 
 
 def _line(one: Replayed) -> str:

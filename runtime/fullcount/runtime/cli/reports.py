@@ -28,16 +28,14 @@ from fullcount.runtime.plan.next_steps import next_steps
 from fullcount.runtime.plan.review import AppliedView, QuorumView, ReviewStatus
 from fullcount.runtime.plan.summary import NAMED
 from fullcount.runtime.plan.text import render_plan
-from fullcount.runtime.plan.text_outcome import NOT_DONE, render_applied, render_refusal
+from fullcount.runtime.plan.text_outcome import NOT_DONE, NOT_UNDONE, render_applied, render_refusal
 from fullcount.runtime.store.elsewhere import ActElsewhere
 from fullcount.runtime.store.settling import BY_HAND
-from fullcount.runtime.store.views import LedgerEntry, NoticeRow, NoticeState, StoredPlan
+from fullcount.runtime.store.views import LedgerEntry, NoticeRow, NoticeState, PlanBrief, StoredPlan
 from fullcount.runtime.text import plain, wrapped
 
 ATTENTION = 12
 """How many objects that went another way than planned, or had changed, are listed one by one."""
-
-UNDONE_BEFORE = "everything that could be taken back was; nothing was done again"
 
 _DONE_AND_TOLD = frozenset({GONE_UNDER_WAY, BY_HAND})
 """Reasons of objects that count as done without an answer that says so."""
@@ -166,6 +164,24 @@ def strike_report(old: StoredPlan, new: StoredPlan, asked: Sequence[tuple[Any, .
     return Text("\n".join(lines))
 
 
+def undo_plan_report(end: PlanEnd, person: Person, acted: PlanBrief) -> RenderableType:
+    """Return what planning an undo came to. `acted`: the plan that was to be taken back."""
+    if end.plan is None and len(end.refusals) == 0:
+        said = "nothing that this is about was done, or all of it was taken back before"
+        return Text(f"NOTHING TO TAKE BACK  {said}; nothing was planned")
+    if end.plan is None:
+        return render_refusal(
+            acted.workflow,
+            list(end.refusals),
+            [],
+            at=datetime.now(UTC),
+            proposal=acted.proposal,
+            exit_code=int(end.exit),
+            meaning=NOT_UNDONE,
+        )
+    return plan_report(end, person, workflow=acted.workflow, proposal=acted.proposal, base="")
+
+
 def elsewhere_report(acts: Sequence[ActElsewhere]) -> RenderableType:
     """Return which objects of a plan can't be acted on before somebody knows what came of other plans' acts on them."""
     named = ", ".join(fmt.key(act.object_key, 60) for act in acts[:NAMED])
@@ -207,18 +223,8 @@ def settle_report(plan: StoredPlan, settled: Sequence[LedgerEntry]) -> Renderabl
 
 def apply_report(end: ApplyEnd, head: Head) -> RenderableType:
     """Return what an apply came to."""
-    return _acted(end, head, verb="done", again="this plan was applied to its end before; nothing was done again")
-
-
-def undo_report(end: ApplyEnd, head: Head) -> RenderableType:
-    """Return what an undo came to."""
-    nothing = end.report is not None and end.report.candidates == 0
-    again = "nothing was done under this plan, so there is nothing to take back" if nothing else UNDONE_BEFORE
-    return _acted(end, head, verb="undone", again=again)
-
-
-def _acted(end: ApplyEnd, head: Head, *, verb: str, again: str) -> RenderableType:
     document = end.plan.document
+    verb = "done" if document.undo is None else "undone"
     if end.report is None:
         return render_refusal(
             document.workflow,
@@ -231,6 +237,7 @@ def _acted(end: ApplyEnd, head: Head, *, verb: str, again: str) -> RenderableTyp
             next_step=_after_refusal(end),
         )
     view = render_applied(applied_view(end.report, end.plan, head, verb), exit_code=int(end.exit))
+    again = "this plan was applied to its end before; nothing was done again"
     return Group(Text(again, style="bold"), view) if end.report.repeated else view
 
 
@@ -241,15 +248,16 @@ def _after_refusal(end: ApplyEnd) -> str | None:
     return "plan again: if the new plan is the same in every row, it keeps this plan's approval until that expires"
 
 
-def steps_of(report: ApplyReport, verb: str) -> tuple[str, ...]:
-    """Return what to do about a run that did not come to its end. `verb`: `apply` or `undo`."""
+def steps_of(report: ApplyReport, plan: StoredPlan) -> tuple[str, ...]:
+    """Return what to do about a run that did not come to its end."""
     from fullcount.runtime.act.backing_up import LOST
 
     lost = sum(row.outcome is Outcome.NOT_STARTED and row.detail.endswith(f"({LOST})") for row in report.rows)
     return next_steps(
         report.plan_id,
         lost=lost,
-        verb=verb,
+        undoes=None if plan.document.undo is None else plan.document.undo.plan_id,
+        untold=0 if plan.document.undo is None else plan.document.sums.undecided,
         stopped_by=report.stopped_by,
         not_started=report.counts[Outcome.NOT_STARTED],
         unknown=report.counts[Outcome.UNKNOWN],
@@ -283,7 +291,7 @@ def applied_view(report: ApplyReport, plan: StoredPlan, head: Head, verb: str) -
         changed=dict(changed),
         stopped_by=None if report.stopped_by is None else report.stopped_by.message,
         stopped_code=None if report.stopped_by is None else report.stopped_by.code,
-        next_steps=steps_of(report, "undo" if verb == "undone" else "apply"),
+        next_steps=steps_of(report, plan),
         resumes=None if report.resumes_at is None else f"from {fmt.weekday_moment(report.resumes_at)} on",
         undo_command=f"fullcount undo {report.plan_id}" if undoable and report.counts.get(Outcome.DONE, 0) else None,
         journal_head=f"{short_digest(head.hash)} (entry {fmt.count(head.seq)})",

@@ -83,7 +83,8 @@ def _still_open(plan: PlanBrief) -> tuple[bool, int]:
 
 def _plan_text(plan: PlanBrief) -> str:
     name = plain(f"{plan.workflow}.{plan.proposal}", 44)
-    return f"  {plan.plan_id}  {plan.state:<10}  {plan.candidates:>7,} objects  {name}"
+    undoes = "" if plan.undoes is None else f"\n{'':<28}  undo of {plan.undoes}"
+    return f"  {plan.plan_id}  {plan.state:<10}  {plan.candidates:>7,} objects  {name}{undoes}"
 
 
 def _slot_text(slot: SlotRow) -> str:
@@ -118,6 +119,8 @@ def _run_text(row: RunRow) -> str:
         ended = f"{row.state:<10}  exit {row.exit}  {(row.finished_at - row.started_at).total_seconds():>7,.1f} s"
     plan_id = row.plan_id or (row.summary or {}).get("plan_id")
     made = f"run {row.run_id}" if plan_id is None else f"plan {plan_id}"
+    undoes = (row.summary or {}).get("undoes")
+    made += "" if undoes is None else f"\n{'':<23}  undo of {plain(str(undoes), 26)}"
     return (
         f"{_when(row.started_at)}  {row.kind:<5}  {ended}  {plain(row.workflow, 40)}\n"
         f"{'':<23}  by {plain(str(row.by), 40)}  {made}"
@@ -169,6 +172,7 @@ def _plan(row: PlanBrief) -> dict[str, Any]:
         "state": row.state,
         "saved_at": row.saved_at.isoformat(),
         "superseded_by": row.superseded_by,
+        "undoes": row.undoes,
     }
 
 

@@ -48,7 +48,8 @@ def show(
         from fullcount.runtime.plan.html import is_page, render_html
 
         workflow = workflow_from_document(stored.document.program)
-        picture = to_svg(graph_of(workflow, proposal_of(workflow, stored.document.proposal)))
+        graph = graph_of(workflow, proposal_of(workflow, stored.document.proposal))
+        picture = None if stored.document.undo is not None else to_svg(graph)
         status = replace(review_status(stored, approval, here.person), resumes_at=resumes_at)
         page = render_html(stored.document, status, graph_svg=picture)
         screen.write_file(html, page, ours=is_page, force=force, as_json=as_json)

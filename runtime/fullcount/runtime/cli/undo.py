@@ -1,4 +1,4 @@
-"""`fullcount undo`: take back what was done, where nobody has changed it since."""
+"""`fullcount undo`: plan to take back what was done, where nobody has changed it since."""
 
 from __future__ import annotations
 
@@ -17,28 +17,29 @@ from fullcount.runtime.cli import options
 )
 @options.as_json
 def undo(what: str, objects: tuple[str, ...], as_json: bool) -> None:
-    """Take back what was done, object by object. What was changed since is left alone."""
-    from fullcount.runtime.cli.acting import run_to_its_end
-    from fullcount.runtime.cli.reports import told_report, undo_report
+    """Plan to take back what was done. Reads each object, acts on nothing: approve and apply the plan.
+
+    What was changed since is left alone. Ends with 5 when the undo waits for approval, with 0 when there is nothing to
+    take back, and with 4 or 1 when there is and it can't be, or can't be told.
+    """
+    import asyncio
+
     from fullcount.runtime.cli.screen import show, show_json
     from fullcount.runtime.cli.session import session
     from fullcount.runtime.undoing import aim
 
     with session() as here:
         meant = aim(here.store, what, objects)
-        end = run_to_its_end(
-            lambda stop, tell: here.engine.undo(
-                meant.plan_id, here.person, stop=stop, progress=tell, only=meant.only, named=meant.named
-            ),
-            as_json,
-        )
-        head = here.store.head()
+        end = asyncio.run(here.engine.plan_undo(meant.plan_id, here.person, meant.only, named=meant.named))
+        acted = here.store.plan_brief(meant.plan_id)
     if as_json:
-        from fullcount.runtime.cli.acting import end_document
+        from fullcount.runtime.cli.plan import end_document
 
-        show_json(end_document(end, "undo"))
+        show_json(end_document(end))
     else:
-        show(undo_report(end, head))
+        from fullcount.runtime.cli.reports import told_report, undo_plan_report
+
+        show(undo_plan_report(end, here.person, acted))
         if end.told:
             show(told_report(end.told))
     raise click.exceptions.Exit(int(end.exit))

@@ -33,7 +33,7 @@ VERBS: Final[dict[str, Verb]] = {
     "approve": Verb("approve", "approve", "Agree to one plan"),
     "strike": Verb("strike", "strike", "Strike rows from a plan"),
     "apply": Verb("apply", "apply", "Act on what an approved plan lists"),
-    "undo": Verb("undo", "undo", "Take back what was done, object by object"),
+    "undo": Verb("undo", "undo", "Plan to take back what was done, object by object"),
     "settle": Verb("settle", "settle", "Say what came of acts whose outcome nobody knows"),
     "runs": Verb("runs", "runs", "List what ran and how it ended"),
     "report": Verb("report", "report", "Write what a run came to, object by object"),

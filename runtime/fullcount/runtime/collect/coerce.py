@@ -170,6 +170,26 @@ def _plain_column(type_: Type, values: Sequence[Any]) -> Column:
         array = _usual(type_, values)
     except (_NotUsualError, pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeEncodeError):
         return _by_cell(type_, values)
+    return _by_value(array)
+
+
+def parsed_column(field_type: FieldType, array: Array) -> Column | None:
+    """Return the column of values that a strict parser found, times among them as text; None: the reference is needed.
+
+    Of a scalar type that JSON has as it is, or as text.
+    """
+    if not isinstance(field_type.type, Scalar):
+        return None
+    kind = field_type.type.kind
+    try:
+        settled = _parsed_times(kind, array) if kind in _FROM_TEXT else _not_below_zero(kind, array)
+    except (_NotUsualError, pa.ArrowInvalid):
+        return None
+    return _by_value(settled)
+
+
+def _by_value(array: Array) -> Column:
+    """Return a column in which null means absent, and everything else is present."""
     if array.null_count == 0:
         return Column(array, pa.repeat(pa.scalar(CODE[FieldState.PRESENT], STATE), len(array)))
     return Column(array, kernel.cast(kernel.is_null(array), STATE))
@@ -247,7 +267,7 @@ def _usual(type_: Type, values: Sequence[Any]) -> Array:
             if found <= {_NATURAL[kind]}:
                 return _usual_scalars(kind, values)
             if kind in _FROM_TEXT and found == {str}:
-                return _within(kind, kernel.cast(pa.array(values, type=pa.string()), _ARROW[kind]))
+                return _parsed_times(kind, pa.array(values, type=pa.string()))
             raise _NotUsualError
 
 
@@ -259,7 +279,15 @@ def _usual_scalars(kind: Kind, values: Sequence[Any]) -> Array:
         return _within(kind, pa.array(values, type=INSTANT))
     if kind is Kind.DURATION:
         return pa.array(values, type=pa.duration("us")).cast(pa.int64())
-    array = pa.array(values, type=_ARROW[kind])
+    return _not_below_zero(kind, pa.array(values, type=_ARROW[kind]))
+
+
+def _parsed_times(kind: Kind, texts: Array) -> Array:
+    return _within(kind, kernel.cast(texts, _ARROW[kind]))
+
+
+def _not_below_zero(kind: Kind, array: Array) -> Array:
+    """Leave sizes that can be none to the reference, which refuses them."""
     if kind is Kind.SIZE and len(array) > array.null_count and kernel.min(array).as_py() < 0:
         raise _NotUsualError
     return array

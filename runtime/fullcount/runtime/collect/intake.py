@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import reduce
 from itertools import chain, islice, repeat
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import pyarrow as pa
 
@@ -27,11 +27,13 @@ from fullcount.compiler.types import FieldType
 from fullcount.compiler.values import FieldState
 from fullcount.runtime import format as fmt
 from fullcount.runtime.collect.canonical import RefusedValueError, canonical
-from fullcount.runtime.collect.coerce import always_there, coerce_column, kernel
+from fullcount.runtime.collect.coerce import Column, always_there, coerce_column, kernel
+from fullcount.runtime.collect.from_text import columns_from_text
 from fullcount.runtime.collect.scope import Sieve
 from fullcount.runtime.collect.snapshots import SnapshotStore
 from fullcount.runtime.collect.writer import GROUP_ROWS, Written
 from fullcount.runtime.connectors.base import Page
+from fullcount.runtime.connectors.in_text import PageColumns
 from fullcount.runtime.text import shown_bytes
 
 NO_PART: Mapping[str, str] = {}
@@ -42,6 +44,10 @@ CHUNK_ROWS = 4_096
 """How many rows are converted at a time, at least: a page of a few rows costs as much to convert as one of many."""
 WAITING_ROWS = 8 * CHUNK_ROWS
 """How many rows may wait for the thread: enough to go on fetching while it writes a row group."""
+
+
+ODD_TEXTS = 8
+"""How many chunks may be read for nothing from their text before it is left alone."""
 
 
 class MalformedPageError(Exception):
@@ -108,6 +114,7 @@ class Intake:
         self._running: deque[tuple[Future[None], int]] = deque()
         self._pages: list[Page] = []  # not handed over yet
         self._tables: list[pa.Table] = []  # in canonical form, not tested yet; only the thread touches them
+        self._odd = 0  # chunks whose text was refused; only the thread touches it
 
     def __enter__(self) -> Self:
         return self
@@ -127,10 +134,10 @@ class Intake:
 
     async def add(self, page: Page) -> None:
         """Take a page. Raises `MalformedPageError`; what was taken before stays."""
-        page = self._of_part(page)
         self._check_shape(page)
         self.tally.rows_read += page.rows
-        self._pages.append(page)
+        if page.rows > 0:
+            self._pages.append(page)
         if sum(one.rows for one in self._pages) >= CHUNK_ROWS:
             await self._hand_over_pages()
 
@@ -150,8 +157,8 @@ class Intake:
     async def _hand_over_pages(self) -> None:
         pages, self._pages = self._pages, []
         if len(pages) > 0:
-            rows = sum(page.rows for page in pages)
-            await self._hand_over(lambda: self._gather(self._canonical(_joined(pages, self._fields))), rows)
+            chunk = _Chunk(pages, self._part)
+            await self._hand_over(lambda: self._gather(self._canonical(chunk)), chunk.rows)
 
     async def _hand_over(self, work: Callable[[], None], rows: int) -> None:
         """Give work on some rows to the thread; wait while many others wait for it already."""
@@ -181,12 +188,13 @@ class Intake:
             self.tally.outside += sifted.table.num_rows - kernel.sum(sifted.inside).as_py()
         self._writer.append(sifted.table, sifted.inside)
 
-    def _canonical(self, page: Page) -> pa.Table:
-        """Return a page's rows with a usable key in canonical form."""
+    def _canonical(self, chunk: _Chunk) -> pa.Table:
+        """Return the rows with a usable key in canonical form."""
         arrays = []
+        read = self._from_text(chunk)
         for name, field_type in self._fields.items():
-            given = page.states.get(name)
-            column = coerce_column(field_type, page.columns[name], given)
+            given = chunk.states(name)
+            column = read[name] if name in read else coerce_column(field_type, chunk.column(name), given)
             if name not in self._key:  # a row without a key is left out, and told of by itself
                 column = always_there(field_type, column)
             if column.refused > 0:
@@ -194,37 +202,43 @@ class Intake:
                 refusals.count += column.refused
                 refusals.example = refusals.example or column.example
                 failed = (row for row in column.failed() if given is None or given[row] is not FieldState.SOURCE_FAILED)
-                refusals.keys += [self._named(page, row) for row in islice(failed, NAMED - len(refusals.keys))]
+                refusals.keys += [self._named(chunk, row) for row in islice(failed, NAMED - len(refusals.keys))]
             arrays += [column.values, column.states]
-        return self._with_key(pa.Table.from_arrays(arrays, schema=self._writer.schema), page)
+        return self._with_key(pa.Table.from_arrays(arrays, schema=self._writer.schema), chunk)
 
-    def _named(self, page: Page, row: int) -> str:
+    def _from_text(self, chunk: _Chunk) -> Mapping[str, Column]:
+        """Return the columns that can be read from the text of the replies; none of a source that is odd too often."""
+        if self._odd >= ODD_TEXTS:
+            return {}
+        fields = {name: field_type for name, field_type in self._fields.items() if name not in self._part}
+        read = columns_from_text(fields, chunk.pages)
+        if read is None:
+            self._odd += 1
+            return {}
+        return read
+
+    def _named(self, chunk: _Chunk, row: int) -> str:
         """Return the key of a row as it came, for people."""
-        parts = [page.columns[name][row] for name in self._key]
+        parts = [chunk.cell(name, row) for name in self._key]
         return fmt.key([shown_bytes(part) if isinstance(part, bytes) else part for part in parts], 60)
-
-    def _of_part(self, page: Page) -> Page:
-        """Return a page with the fields that name the part."""
-        if len(self._part) == 0:
-            return page
-        named: dict[str, Sequence[str]] = {name: [value] * page.rows for name, value in self._part.items()}
-        states = {name: each for name, each in page.states.items() if name not in named}
-        return replace(page, columns={**page.columns, **named}, states=states)
 
     def _check_shape(self, page: Page) -> None:
         if page.end is not None and page.cursor is not None:
             msg = f"a page has both the end marker `{page.end}` and a cursor to a next page"
             raise MalformedPageError(msg)
         for name in self._fields:
+            if name in self._part:
+                continue
             if name not in page.columns:
                 msg = f"a page lacks the field `{name}` that was asked for"
                 raise MalformedPageError(msg)
-            for part in (page.columns[name], page.states.get(name)):
+            made = page.columns.made.get(name) if isinstance(page.columns, PageColumns) else page.columns[name]
+            for part in (made, page.states.get(name)):
                 if part is not None and len(part) != page.rows:
                     msg = f"a page of {page.rows:,} rows has {len(part):,} entries for the field `{name}`"
                     raise MalformedPageError(msg)
 
-    def _with_key(self, table: pa.Table, page: Page) -> pa.Table:
+    def _with_key(self, table: pa.Table, chunk: _Chunk) -> pa.Table:
         """Leave out rows that nothing can name, and count them."""
         columns = [table.column(name) for name in self._key]
         if all(column.null_count == 0 for column in columns):
@@ -235,23 +249,50 @@ class Intake:
         if self.tally.bad_key == "":
             row = usable.to_pylist().index(False)
             self.tally.bad_key = next(
-                f"`{name}`: {_fault(self._fields[name], page.columns[name][row])}, such as `{self._named(page, row)}`"
+                f"`{name}`: {_fault(self._fields[name], chunk.cell(name, row))}, such as `{self._named(chunk, row)}`"
                 for name, column in zip(self._key, columns, strict=True)
                 if not column[row].is_valid
             )
         return kept
 
 
-def _joined(pages: Sequence[Page], names: Iterable[str]) -> Page:
-    """Return the rows of several pages as one; what pages say besides is not looked at any more."""
-    if len(pages) == 1:
-        return pages[0]
-    columns = {name: list(chain.from_iterable(page.columns[name] for page in pages)) for name in names}
-    states: dict[str, Sequence[FieldState | None]] = {
-        name: list(chain.from_iterable(page.states.get(name, repeat(None, page.rows)) for page in pages))
-        for name in {name for page in pages for name in page.states}
-    }
-    return Page(columns, sum(page.rows for page in pages), states)
+@dataclass(frozen=True, slots=True)
+class _Chunk:
+    """The rows of several pages as one; what pages say besides is not looked at any more.
+
+    `part` are the fields that every row has alike, whatever the pages have for them.
+    """
+
+    pages: Sequence[Page]
+    part: Mapping[str, str]
+
+    @property
+    def rows(self) -> int:
+        return sum(page.rows for page in self.pages)
+
+    def column(self, name: str) -> Sequence[Any]:
+        """Return a column as it came."""
+        if name in self.part:
+            return [self.part[name]] * self.rows
+        if len(self.pages) == 1:
+            return self.pages[0].columns[name]
+        return list(chain.from_iterable(page.columns[name] for page in self.pages))
+
+    def states(self, name: str) -> Sequence[FieldState | None] | None:
+        """Return the states of a column; None where every value speaks for itself."""
+        if name in self.part or not any(name in page.states for page in self.pages):
+            return None
+        return list(chain.from_iterable(page.states.get(name, repeat(None, page.rows)) for page in self.pages))
+
+    def cell(self, name: str, row: int) -> Any:
+        """Return one value as it came."""
+        if name in self.part:
+            return self.part[name]
+        for page in self.pages:
+            if row < page.rows:
+                return page.columns[name][row]
+            row -= page.rows
+        raise IndexError(row)
 
 
 def _fault(field_type: FieldType, raw: object) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import re
+from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -37,7 +38,7 @@ class Asked(_Form):
     """What a request has to look like, as far as anything is read of it; each protocol has its own of these."""
 
     method: StrictStr = "GET"
-    path: StrictStr = Field("/", pattern=r"^(/|\w+://)|^$")
+    path: StrictStr = ""
     operation: StrictStr = ""
     params: dict[str, Any] | None = None
     headers: dict[str, StrictStr | StrictInt | float] = {}
@@ -48,6 +49,11 @@ class Asked(_Form):
     sql: StrictStr = ""
     tx: StrictStr | None = None
 
+    @field_validator("headers", mode="before")
+    @classmethod
+    def _none_at_all(cls, headers: Any) -> Any:
+        return {} if headers is None else headers
+
 
 class Answer(_Form):
     """One reply, in the words of its protocol."""
@@ -55,6 +61,30 @@ class Answer(_Form):
     status: StrictInt | StrictStr | None
     headers: dict[str, Any] = {}
     body: Any = None
+    encoding: Literal["base64"] | None = None
+    """How a body is written that is no text."""
+
+    @field_validator("status", mode="before")
+    @classmethod
+    def _a_number_however_written(cls, status: Any) -> Any:
+        return int(status) if isinstance(status, float) and status.is_integer() else status
+
+    @field_validator("headers", mode="before")
+    @classmethod
+    def _by_name(cls, headers: Any) -> Any:
+        """Some recorders give headers as a list of pairs, in which a name may come again."""
+        if not isinstance(headers, list):
+            return {} if headers is None else headers
+        found: dict[str, str] = {}
+        for name, value in (pair for pair in headers if isinstance(pair, list) and len(pair) == 2):
+            found[str(name)] = f"{found[str(name)]}, {value}" if str(name) in found else str(value)
+        return found
+
+    @model_validator(mode="after")
+    def _is_decodable(self) -> Self:
+        if self.encoding is not None:
+            b64decode(self.body if isinstance(self.body, str) else "!", validate=True)
+        return self
 
 
 class Step(_Form):
@@ -67,11 +97,13 @@ class Step(_Form):
     @classmethod
     def _of_the_form(cls, request: dict[str, Any]) -> dict[str, Any]:
         Asked.model_validate(request)
+        json.dumps(request, ensure_ascii=False).encode()  # half a character can't be asked for
         return request
 
     @model_validator(mode="after")
     def _http_answers_by_number(self) -> Self:
-        if "op" not in self.request and isinstance(self.response.status, str):
+        status = self.response.status
+        if "op" not in self.request and isinstance(status, str) and not (status.isascii() and status.isdecimal()):
             msg = "the status of an answer over HTTP is a number, or null where none came"
             raise ValueError(msg)
         return self
@@ -84,6 +116,12 @@ class Expected(_Form):
     reasons: list[Reason | ActReason]
     continuation: Way | None
     warnings: list[WarningCode] = []
+
+    @field_validator("warnings", mode="before")
+    @classmethod
+    def _none_at_all(cls, warnings: Any) -> Any:
+        return [] if warnings is None else warnings
+
     field_states: dict[str, FieldState] | None = None
     decision: Decision
 
@@ -121,6 +159,14 @@ class CaseError(ValueError):
 
 def load(path: Path) -> Iterator[Case]:
     """Yield the cases of a file. Raises `CaseError` with the line, `OSError`."""
+    for each in lines_of(path):
+        if isinstance(each, CaseError):
+            raise each
+        yield each
+
+
+def lines_of(path: Path) -> Iterator[Case | CaseError]:
+    """Yield the case of each line of a file, or why a line is none. Raises `OSError`."""
     seen: dict[str, int] = {}
     with path.open(encoding="utf-8") as stream:
         for number, line in enumerate(stream, start=1):
@@ -132,11 +178,14 @@ def load(path: Path) -> Iterator[Case]:
                 first = error.errors(include_url=False, include_context=False)[0]
                 where = ".".join(str(part) for part in first["loc"])
                 said = f"`{where}`: {first['msg']}" if where else first["msg"]
-                raise CaseError(f"`{path}`, line {number}: this is no case: {said}") from None
+                yield CaseError(f"`{path}`, line {number}: this is no case: {said}")
+                continue
             except (ValueError, RecursionError) as error:
-                raise CaseError(f"`{path}`, line {number}: this is no case: {error}") from None
+                yield CaseError(f"`{path}`, line {number}: this is no case: {error}")
+                continue
             if case.id in seen:
                 msg = f"`{path}`, line {number}: the case `{case.id}` is there already, in line {seen[case.id]}"
-                raise CaseError(msg)
+                yield CaseError(msg)
+                continue
             seen[case.id] = number
             yield case

@@ -9,6 +9,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from fullcount.runtime.collect.budget import Budget
 from fullcount.runtime.collect.loop import collect
 from fullcount.runtime.collect.snapshots import SnapshotStore
 from fullcount.runtime.conformance.case import Case, Step
-from fullcount.runtime.conformance.recorded import recorded, reply_to
+from fullcount.runtime.conformance.recorded import leaves_a_page_out, recorded, reply_to, shows_two_states
 from fullcount.runtime.conformance.recording import Recording, host_of_api, request_of
 from fullcount.runtime.conformance.verdict import KNOWN, Verdict, worst
 from fullcount.runtime.connectors.base import Matches, Outcome, Question, Reading, Scan
@@ -34,7 +35,7 @@ from fullcount.runtime.connectors.http.fields import Place
 from fullcount.runtime.connectors.http.forms import Dialect
 from fullcount.runtime.connectors.http.outcome import Written, judge_write
 from fullcount.runtime.connectors.http.scan import Listing, open_scan, operation_for
-from fullcount.runtime.evidence.codes import ActReason, WarningCode, Way
+from fullcount.runtime.evidence.codes import ActReason, Reason, WarningCode, Way
 from fullcount.runtime.evidence.envelope import Envelope, Status
 
 KEY = "$key"
@@ -44,7 +45,14 @@ _READING = frozenset({"GET", "HEAD", "OPTIONS"})
 async def read_case(case: Case, dialect: Dialect) -> Verdict:
     """Return what the connector and the collecting loop make of a recorded read."""
     envelope = await read_steps(case.exchange, dialect, case.fields, case.limits)
-    return verdict_of(envelope, case.fields)
+    verdict = verdict_of(envelope, case.fields)
+    if verdict.complete and shows_two_states(case.exchange, dialect):
+        found = frozenset({Reason.SNAPSHOT_CHANGED})
+        return replace(verdict, reasons=found, continuation=Way.RESTART, details=("the pages belong to two states",))
+    if verdict.complete and await leaves_a_page_out(case.exchange, dialect):
+        found, detail = frozenset({Reason.MORE_PAGES_AVAILABLE}), "a cursor that was given was not followed"
+        return replace(verdict, reasons=found, continuation=Way.NEXT_CURSOR, details=(detail,))
+    return verdict
 
 
 def verdict_of(envelope: Envelope, fields: Sequence[str]) -> Verdict:

@@ -5,7 +5,7 @@ An answer that is not of its protocol's form is `MALFORMED_RESPONSE`, and nothin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError
@@ -22,15 +22,17 @@ from fullcount.runtime.evidence.codes import Reason
 
 
 def is_known(api: str) -> bool:
-    """Whether an API is one of the protocols here."""
-    return api in _PROTOCOLS
+    """Whether an API is one of the protocols here, or of the family of one."""
+    return _decider(api) is not None
 
 
 def verdict_of(case: Case) -> Verdict | None:
     """Return the verdict on a case whose protocol has decision functions; None for an API over HTTP."""
-    decide = _PROTOCOLS.get(case.api)
+    decide = _decider(case.api)
     if decide is None:
         return None
+    if case.phase == "read":
+        case = case.model_copy(update={"exchange": _asked_last(case.exchange)})
     try:
         return _verdict(decide(case), case)
     except ValidationError as error:
@@ -38,6 +40,17 @@ def verdict_of(case: Case) -> Verdict | None:
         first = error.errors()[0]
         judged.because(Reason.MALFORMED_RESPONSE, detail=f"{'.'.join(map(str, first['loc']))}: {first['msg']}")
         return _verdict(judged, case)
+
+
+def _asked_last(steps: Sequence[Step]) -> list[Step]:
+    """Leave out each answer that failed, where its client asked the very same again."""
+    followed = zip(steps, [*steps[1:], None], strict=True)
+    return [step for step, then in followed if then is None or then.request != step.request or _is_good(step)]
+
+
+def _is_good(step: Step) -> bool:
+    status = step.response.status
+    return status in (0, "00000") or _is_ok(status)
 
 
 def _verdict(judged: Judged, case: Case) -> Verdict:
@@ -75,7 +88,7 @@ def _body(step: Step) -> Mapping[str, Any]:
 
 
 class _Entry(BaseModel):
-    dn: StrictStr = ""
+    dn: StrictStr = Field(min_length=1)
     attributes: dict[str, Any] = {}
 
 
@@ -97,8 +110,12 @@ def _ldap(case: Case) -> Judged:
         writing = [step for step in case.exchange if step.request.get("op") != "search"] or case.exchange
         last = writing[-1]
         return ldap.judge_write(_number(last.response.status), last.request.get("controls", ()))
-    replies = [_search(step) for step in case.exchange if step.request.get("op", "search") == "search"]
-    return ldap.judge_search(replies, case.fields, active_directory=case.api == "active_directory")
+    searching = [step for step in case.exchange if step.request.get("op", "search") == "search"]
+    refused = [step for step in case.exchange if step not in searching and step.response.status != 0]
+    replies = [_search(step) for step in [*refused, *searching]]
+    return ldap.judge_search(
+        replies, case.fields, active_directory="active_directory" in case.api.lower().replace("-", "_")
+    )
 
 
 def _search(step: Step) -> ldap.SearchReply:
@@ -115,6 +132,7 @@ def _search(step: Step) -> ldap.SearchReply:
         paged="page" in request,
         asked=request.get("attributes") or (),
         failed=body.failed,
+        search="|".join(str(request.get(name, "")) for name in ("base", "scope", "filter")),
     )
 
 
@@ -170,6 +188,7 @@ def _lower(text: Any) -> str | None:
 class _Name(BaseModel):
     model_config = ConfigDict(extra="allow")
 
+    name: StrictStr = Field(min_length=1)
     ino: StrictInt | None = None
     nlink: StrictInt | None = None
 
@@ -182,12 +201,16 @@ class _Folder(_Body):
     ctime_ns: StrictInt | None = None
 
 
+def _is_ok(status: int | str | None) -> bool:
+    return isinstance(status, str) and status.lower() == "ok"
+
+
 def _filesystem(case: Case) -> Judged:
     looks = []
     for step in case.exchange:
         status = step.response.status
         body = _Folder.model_validate(_given(step)).model_dump(exclude_unset=True)
-        error = None if status == "ok" else str(body.get("client_error", "EIO")) if status is None else str(status)
+        error = None if _is_ok(status) else str(body.get("client_error", "EIO")) if status is None else str(status)
         entries = body.get("entries")
         facts = {name: value for name, value in body.items() if name != "entries"}
         expected = step.request.get("expect") or {}
@@ -200,7 +223,7 @@ def _filesystem(case: Case) -> Judged:
 
 
 class _Scanned(_Body):
-    keys: list[Any] | None = None
+    keys: list[StrictStr | StrictInt] | None = None
     masters: list[StrictStr] = []
 
 
@@ -210,7 +233,7 @@ def _redis(case: Case) -> Judged:
         status = step.response.status
         body = _Scanned.model_validate(_given(step)).model_dump(exclude_unset=True)
         error = None
-        if status != "ok":
+        if not _is_ok(status):
             stated = body.get("error") or body.get("client_error")
             error = str(stated if status in {None, "error", "err"} and stated is not None else status or "no answer")
         node = step.request.get("node")
@@ -234,9 +257,17 @@ def _kafka(case: Case) -> Judged:
     answered: list[Any] = []
     for step, body in zip(case.exchange, bodies, strict=True):
         if body is not None:
-            brokers += body["brokers"] if isinstance(body.get("brokers"), list) else []
-            answered += [step.request["broker"]] if "broker" in step.request else []
+            for name in ("brokers", "nodes"):
+                brokers += map(_broker, body[name]) if isinstance(body.get(name), list) else ()
+            answered += [step.request[name] for name in ("broker", "node", "broker_id") if name in step.request]
     return kafka.judge_listing(bodies, brokers, answered)
+
+
+def _broker(named: Any) -> Any:
+    """Return the number of a broker, which some clients give with its address."""
+    if not isinstance(named, dict):
+        return named
+    return next((named[name] for name in ("id", "node_id", "nodeId", "broker_id") if name in named), named)
 
 
 def _with_status(step: Step) -> Mapping[str, Any]:
@@ -248,10 +279,15 @@ _PROTOCOLS: Mapping[str, Callable[[Case], Judged]] = {
     "ldap": _ldap,
     "openldap": _ldap,
     "active_directory": _ldap,
-    "postgresql": _postgresql,
     "postgres": _postgresql,
     "filesystem": _filesystem,
     "redis": _redis,
     "valkey": _redis,
     "kafka": _kafka,
 }
+"""By the beginning of an API's name: `redis_cluster` and `kafka_admin` are of these as well."""
+
+
+def _decider(api: str) -> Callable[[Case], Judged] | None:
+    called = api.lower().replace("-", "_")
+    return next((decide for family, decide in _PROTOCOLS.items() if called.startswith(family)), None)

@@ -8,7 +8,8 @@ often as it is tried again, or else by the statement that there is more: the rec
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from base64 import b64decode
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import httpx
@@ -32,12 +33,21 @@ def host_of_api(dialect: Dialect) -> str:
 def request_of(step: Step) -> Request:
     """Return a recorded request as the connector would make it."""
     recorded = step.request
-    headers = {str(name): str(value) for name, value in recorded.get("headers", {}).items()}
+    headers = {str(name): str(value) for name, value in (recorded.get("headers") or {}).items()}
     body = recorded.get("body")
     if "operation" in recorded:
         headers[OPERATION_HEADER] = str(recorded["operation"])
         body = recorded.get("params", {}) if body is None else body
-    return Request.to(recorded.get("path", "/"), recorded.get("method", "GET"), headers, body)
+    request = Request.to(_target(recorded), str(recorded.get("method", "GET")).upper(), headers, body)
+    asked = recorded.get("query")
+    for name, value in asked.items() if isinstance(asked, dict) else ():
+        request = request.with_query(str(name), str(value))
+    return request
+
+
+def _target(recorded: Mapping[str, Any]) -> str:
+    target = str(recorded.get("path") or recorded.get("url") or "/")
+    return target if target.startswith("/") or "://" in target else f"/{target}"
 
 
 class Recording(httpx.AsyncBaseTransport):
@@ -101,7 +111,9 @@ def _response(step: Step, request: httpx.Request) -> httpx.Response:
             kind = httpx.ReadTimeout if "timeout" in name.lower() else httpx.ReadError
         raise kind(name, request=request)
     headers = {name: _header(value) for name, value in answer.headers.items() if name.lower() not in _OF_WIRE}
-    return httpx.Response(int(answer.status), headers=headers, content=_content(answer.body, headers), request=request)
+    content = b64decode(answer.body) if answer.encoding is not None else _content(answer.body, headers)
+    given = [(name.encode(), value.encode(errors="surrogatepass")) for name, value in headers.items()]
+    return httpx.Response(int(answer.status), headers=given, content=content, request=request)
 
 
 _OF_WIRE = frozenset({"content-length", "transfer-encoding", "content-encoding", "connection"})
@@ -115,7 +127,7 @@ def _content(body: Any, headers: dict[str, str]) -> bytes:
     if body is None:
         return b""
     if isinstance(body, str):
-        return body.encode()
+        return body.encode(errors="surrogatepass")
     if not any(name.lower() == "content-type" for name in headers):
         headers["content-type"] = "application/json"
     return json.dumps(body).encode()

@@ -53,4 +53,10 @@ class Judged:
         return None if found is None else found.way
 
 
+def runs_late(failed: str) -> bool:
+    """Whether a client's error says that time ran out at a source that was reached; another one is not there."""
+    name = failed.lower()
+    return "timeout" in name and "connect" not in name
+
+
 _KNOWN = frozenset({FieldState.PRESENT, FieldState.ABSENT})

@@ -90,6 +90,10 @@ class State:
     """How a plan came about that was made by striking rows from another, by plan."""
     rules: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     """The quorums by approval round."""
+    undos_are_plans: bool = False
+    """Whether a version wrote to the journal whose undos are plans: from then on nothing is taken back without one."""
+    taking_back: dict[tuple[str, str], Key] = field(default_factory=dict)
+    """By the plan that did it and the object: the latest act that was meant to take it back."""
     signed: set[str] = field(default_factory=set)
     """The approval rounds in which only signed votes count."""
     signatures: set[str] = field(default_factory=set)

@@ -101,6 +101,8 @@ class Planned(Payload):
     authors: tuple[str, ...]
     supersedes: tuple[str, ...]
     voids: tuple[str, ...]
+    undoes: str | None = None
+    """The plan that it takes back; not said by versions whose undos were no plans."""
 
 
 class Struck(Payload):

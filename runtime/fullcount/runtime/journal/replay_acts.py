@@ -8,10 +8,10 @@ from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.journal.entry import Entry, canonical_text
 from fullcount.runtime.journal.expected import HALT, Expected, State, pause_control
 from fullcount.runtime.journal.payloads import ApplyBegan, ApplyEnded, IntentMeant, Intents, Outcomes, OutcomeSeen
-from fullcount.runtime.journal.replay_approvals import valid
+from fullcount.runtime.journal.replay_approvals import place_of, valid
 from fullcount.runtime.journal.report import About
 from fullcount.runtime.offline.pace import MeantGroup
-from fullcount.runtime.offline.rehearsals import ACT, ACT_KINDS, AGAIN, RESTORE, counts_as
+from fullcount.runtime.offline.rehearsals import ACT, ACT_KINDS, AGAIN, RESTORE, UNDO, counts_as
 from fullcount.runtime.plan.digest import sha256_text
 
 _WITHOUT_CALL = frozenset({Outcome.ALREADY_GONE, Outcome.CHANGED, Outcome.REFUSED})
@@ -40,13 +40,13 @@ def apply_began(state: State, entry: Entry, said: ApplyBegan) -> None:
     plan = _plan(state, entry, said.plan_id)
     if plan is None:
         return
-    _check_run(state, entry, "apply", said.plan_id)
+    _check_run(state, entry, "apply" if plan["undoes"] is None else "undo", said.plan_id)
     what = "it was superseded" if plan["superseded_by"] is not None else valid(state, said.round_id, plan, entry.at)
     if plan["state"] == "applied" or plan["over_cap"]:
         what = "it was applied before" if plan["state"] == "applied" else "it is over its cap"
     if what is not None:
         state.wrong(About.ACT, entry, f"the plan `{said.plan_id}` was applied although {what}")
-    state.note(About.ACT, entry, state.held.acted(said.plan_id, said.fence, entry.run_id))
+    state.note(About.ACT, entry, state.held.acted(_done_by(said.plan_id, plan), said.fence, entry.run_id))
     if plan["state"] == "open":
         plan.set(entry, state="applying", applying_at=entry.at)
     round_ = state.rounds.get((said.round_id,))
@@ -64,13 +64,14 @@ def intents(state: State, entry: Entry, said: Intents) -> None:
         state.wrong(About.ACT, entry, "acts were meant while all acting was halted")
     if said.kind != "undo" and (pause_control(plan["workflow"]),) in state.controls:
         state.wrong(About.ACT, entry, f"acts were meant while the workflow `{plan['workflow']}` was paused")
-    if said.kind in (ACT, AGAIN) and (plan["state"] != "applying" or plan["superseded_by"] is not None):
+    _of_its_kind(state, entry, said.kind, plan)
+    if _by_approval(said.kind, plan) and (plan["state"] != "applying" or plan["superseded_by"] is not None):
         state.wrong(About.ACT, entry, f"acts were meant although the plan `{said.plan_id}` was not being applied")
     canary = state.canaries.get((said.plan_id,))
     if said.kind == "act" and (canary is None or canary["passed_at"] is None):
         state.early[said.plan_id] = state.early.get(said.plan_id, 0) + len(said.acts)
-    state.note(About.ACT, entry, state.held.acted(said.plan_id, said.fence, entry.run_id))
-    if said.kind in (ACT, "undo"):
+    state.note(About.ACT, entry, state.held.acted(_done_by(said.plan_id, plan), said.fence, entry.run_id))
+    if said.kind in (ACT, UNDO):
         keys = tuple(canonical_text(meant.key) for meant in said.acts)
         group = MeantGroup(entry.seq, entry.at, entry.run_id, said.kind, keys)
         state.note(About.ACT, entry, state.pace.meant(said.plan_id, group))
@@ -103,7 +104,7 @@ def apply_ended(state: State, entry: Entry, said: ApplyEnded) -> None:
         state.wrong(About.SUMS, entry, "it is wrong about whether every object has its outcome")
     if said.applied:
         plan.set(entry, state="applied", applied_at=entry.at)
-        state.standing.get((plan["workflow"], plan["proposal"]), set()).discard(said.plan_id)
+        state.standing.get(place_of(plan), set()).discard(said.plan_id)
 
 
 def counts(state: State, plan_id: str, plan: Expected) -> dict[str, int]:
@@ -112,7 +113,7 @@ def counts(state: State, plan_id: str, plan: Expected) -> dict[str, int]:
     found = Counter(
         Outcome.UNKNOWN.value if act["outcome"] is None else act["outcome"]
         for key, act in acts.items()
-        if key[1] == ACT
+        if key[1] == (ACT if plan["undoes"] is None else UNDO)
     )
     for object_key in [key[2] for key in acts if key[1] == RESTORE]:
         ends = ends_of(state, plan_id, object_key)
@@ -140,7 +141,7 @@ def _intent(state: State, entry: Entry, said: Intents, meant: IntentMeant, plan:
         state.wrong(About.ACT, entry, f"{name} was acted upon twice under one approval")
         return
     _rehearsed(state, entry, said.plan_id, said.kind, object_key)
-    if said.kind in (ACT, AGAIN):
+    if _by_approval(said.kind, plan):
         what = valid(state, meant.round_id, plan, entry.at)
         if what is None and state.rounds[meant.round_id,]["used_by"] is None:
             what = "no apply had begun under it"
@@ -149,8 +150,11 @@ def _intent(state: State, entry: Entry, said: Intents, meant: IntentMeant, plan:
     if said.kind == ACT:
         of = (said.plan_id, plan["workflow"], plan["proposal"])
         state.clocks.meant(of, meant.model_dump(mode="json"), entry.seq, entry.at)
-    if said.kind in ("undo", RESTORE) and counts_as(ends_of(state, said.plan_id, object_key)) != Outcome.DONE.value:
+    done_by = _done_by(said.plan_id, plan)
+    if said.kind in (UNDO, RESTORE) and counts_as(ends_of(state, done_by, object_key)) != Outcome.DONE.value:
         state.wrong(About.ACT, entry, f"{name} was undone although nothing had been done to it")
+    if said.kind == UNDO:
+        _taken_back_once(state, entry, done_by, object_key, key)
     parameters = canonical_text(meant.parameters)
     if meant.sealed is not None:
         state.sealed[key] = meant.sealed
@@ -174,6 +178,34 @@ def _intent(state: State, entry: Entry, said: Intents, meant: IntentMeant, plan:
             "intent_at": entry.at,
         },
     )
+
+
+def _done_by(plan_id: str, plan: Expected) -> str:
+    """Return the plan on which the lease is, and whose acts an undo takes back: of any other plan itself."""
+    undoes: str | None = plan["undoes"]
+    return plan_id if undoes is None else undoes
+
+
+def _by_approval(kind: str, plan: Expected) -> bool:
+    """Whether an act needs an approval of its plan. The restore that is rehearsed rests on that of the act."""
+    return kind in (ACT, AGAIN) or (kind == UNDO and plan["undoes"] is not None)
+
+
+def _of_its_kind(state: State, entry: Entry, kind: str, plan: Expected) -> None:
+    """Check that only an undo takes back, and that it does nothing else; older versions took back without a plan."""
+    if plan["undoes"] is not None and kind != UNDO:
+        state.wrong(About.ACT, entry, "acts were meant under a plan that is an undo")
+    if plan["undoes"] is None and kind == UNDO and state.undos_are_plans:
+        state.wrong(About.ACT, entry, "something was taken back without a plan of its own, so that nobody approved it")
+
+
+def _taken_back_once(state: State, entry: Entry, done_by: str, object_key: str, key: tuple[str, str, str]) -> None:
+    before = state.taking_back.get((done_by, object_key))
+    ended = None if before is None else state.acts[before]["outcome"]
+    open_ = before is not None and before[0] != done_by and ended in {None, Outcome.UNKNOWN.value}
+    if ended == Outcome.DONE.value or open_:
+        state.wrong(About.ACT, entry, f"the object {object_key} was taken back, or may have been, before")
+    state.taking_back[done_by, object_key] = key
 
 
 def _rehearsed(state: State, entry: Entry, plan_id: str, kind: str, object_key: str) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
+from typing import Any
 
 from fullcount.runtime.journal.entry import Entry
 from fullcount.runtime.journal.expected import HALT, Expected, State
@@ -30,8 +32,11 @@ def planned(state: State, entry: Entry, said: Planned) -> None:
         "applying_at": None,
         "applied_at": None,
     }
-    standing = state.standing.setdefault((said.workflow, said.proposal), set())
-    if standing != set(said.supersedes):
+    state.undos_are_plans |= "undoes" in said.model_fields_set
+    standing = state.standing.setdefault(place_of(columns), set())
+    if said.undoes is not None:
+        _undoes(state, entry, said, said.undoes, standing)
+    elif standing != set(said.supersedes):
         state.wrong(About.PLAN, entry, f"the plan `{said.plan_id}` does not supersede exactly the older open plans")
     for plan_id in said.supersedes:
         older = state.plans.get((plan_id,))
@@ -46,7 +51,30 @@ def planned(state: State, entry: Entry, said: Planned) -> None:
         round_.set(entry, state="voided", ended_at=entry.at, ended_because=because)
     if state.add(state.plans, (said.plan_id,), entry, columns):
         state.authors[said.plan_id] = said.authors
-        state.standing[said.workflow, said.proposal] = {said.plan_id}
+        standing.difference_update(said.supersedes)
+        standing.add(said.plan_id)
+
+
+def place_of(plan: Mapping[str, Any] | Expected) -> tuple[str, str]:
+    """Return what a plan takes the place of others in: its proposal, or as an undo the plan that it takes back."""
+    return (plan["workflow"], plan["proposal"]) if plan["undoes"] is None else (plan["undoes"], "undo")
+
+
+def _undoes(state: State, entry: Entry, said: Planned, undoes: str, standing: set[str]) -> None:
+    """Check an undo as it is made; which older ones it replaces is checked with the documents."""
+    plan = state.plans.get((undoes,))
+    if (
+        plan is None
+        or plan["undoes"] is not None
+        or (plan["workflow"], plan["proposal"])
+        != (
+            said.workflow,
+            said.proposal,
+        )
+    ):
+        state.wrong(About.PLAN, entry, f"the undo `{said.plan_id}` is of the plan `{undoes}`, which can't be undone")
+    if not set(said.supersedes) <= standing:
+        state.wrong(About.PLAN, entry, f"the undo `{said.plan_id}` supersedes something else than older undos")
 
 
 def opened(state: State, entry: Entry, said: ApprovalOpened) -> None:
@@ -147,6 +175,8 @@ def automatic(state: State, entry: Entry, said: ApprovedAutomatically) -> None:
         state.wrong(About.APPROVAL, entry, "a rule approved where people had begun to decide, or had decided")
     if HALT in state.controls:
         state.wrong(About.APPROVAL, entry, "a rule approved while acting was halted")
+    if plan["undoes"] is not None:
+        state.wrong(About.APPROVAL, entry, "a rule approved an undo, about which people are always asked")
     if said.candidates != plan["candidates"]:
         state.wrong(About.APPROVAL, entry, "a rule approved another number of objects than the plan lists")
     what = _rule_wrong(said)

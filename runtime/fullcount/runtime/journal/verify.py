@@ -27,6 +27,7 @@ from fullcount.runtime.journal.expected import Expected, State
 from fullcount.runtime.journal.replay import replay
 from fullcount.runtime.journal.report import About, Problem, VerifyReport
 from fullcount.runtime.journal.strikes import strike_wrong
+from fullcount.runtime.journal.undos import both_stand, undos_wrong
 from fullcount.runtime.journal.verify_backups import check_backups
 from fullcount.runtime.offline.clocks import steps_wrong
 from fullcount.runtime.offline.facts import UNTOLD
@@ -95,6 +96,7 @@ def _place(problem: Problem) -> tuple[bool, int]:
 
 def _plan_documents(state: State, session: Session) -> None:
     """Check each plan's document by itself, and the objects that the ledger may act on against it."""
+    undos: dict[str, set[str]] = {}
     for plan_id, row in ((key[0], expected) for key, expected in sorted(state.plans.items())):
         try:
             document = plans.load(session, plan_id, now=0).document
@@ -113,7 +115,10 @@ def _plan_documents(state: State, session: Session) -> None:
         _counted(state, row, document)
         _automatic(state, row, document)
         _out_of_turn(state, document)
+        state.problems += undos_wrong(state, session, document)
         listed = {canonical_text(item.key) for item in document.rows}
+        if document.undo is not None:
+            undos[plan_id] = listed
         if _as_listed(document) != _objects(session, plan_id):
             what = f"the objects that may be acted on are not those that the plan `{plan_id}` lists"
             state.problems.append(Problem(About.PLAN, row.seq, what))
@@ -121,6 +126,7 @@ def _plan_documents(state: State, session: Session) -> None:
             if key[2] not in listed:
                 what = f"the object {key[2]} was acted on, which the plan `{plan_id}` does not list"
                 state.problems.append(Problem(About.ACT, act.seq, what))
+    state.problems += both_stand(state, undos)
 
 
 def _out_of_turn(state: State, document: PlanDocument) -> None:

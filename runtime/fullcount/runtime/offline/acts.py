@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any, Final
 
-from fullcount.runtime.offline.approvals import Said, approval_wrong
+from fullcount.runtime.offline.approvals import Said, approval_wrong, place_of
 from fullcount.runtime.offline.canonical import canonical
 from fullcount.runtime.offline.facts import Facts
 from fullcount.runtime.offline.journal import Line
 from fullcount.runtime.offline.pace import MeantGroup
-from fullcount.runtime.offline.rehearsals import ACT, ACT_KINDS, AGAIN, RESTORE, counts_as, passed_with, was_rehearsed
+from fullcount.runtime.offline.rehearsals import (
+    ACT,
+    ACT_KINDS,
+    AGAIN,
+    RESTORE,
+    UNDO,
+    counts_as,
+    passed_with,
+    was_rehearsed,
+)
 
 OUTCOMES: Final = ("done", "already_gone", "changed", "refused", "failed", "unknown", "not_started")
 _WITHOUT_CALL: Final = frozenset({"already_gone", "changed", "refused"})
@@ -22,14 +31,14 @@ def apply_began(facts: Facts, line: Line, said: Said) -> None:
     plan = _made(facts, line, said["plan_id"])
     if plan is None:
         return
-    _running(facts, line, "apply", said["plan_id"])
+    _running(facts, line, "apply" if plan.get("undoes") is None else "undo", said["plan_id"])
     what = approval_wrong(facts, said["round_id"], plan, line.at)
     what = "it was superseded" if plan["superseded_by"] is not None else what
     if plan["state"] == "applied" or plan["over_cap"]:
         what = "it was applied before" if plan["state"] == "applied" else "it is over its cap"
     if what is not None:
         facts.wrong("act", line, f"the plan `{said['plan_id']}` was applied although {what}")
-    facts.note("act", line, facts.leases.acted(said["plan_id"], said["fence"], line.run_id))
+    facts.note("act", line, facts.leases.acted(_done_by(said["plan_id"], plan), said["fence"], line.run_id))
     if plan["state"] == "open":
         plan["state"] = "applying"
     if said["round_id"] in facts.rounds:
@@ -41,7 +50,12 @@ def intents(facts: Facts, line: Line, said: Said) -> None:
     plan = _made(facts, line, said["plan_id"])
     if plan is None:
         return
-    undo, by_approval = said["kind"] == "undo", said["kind"] in (ACT, AGAIN)
+    undo, planned = said["kind"] == UNDO, plan.get("undoes") is not None
+    by_approval = said["kind"] in (ACT, AGAIN) or planned
+    if planned and not undo:
+        facts.wrong("act", line, "acts were meant under a plan that is an undo")
+    if undo and not planned and facts.undos_are_plans:
+        facts.wrong("act", line, "something was taken back without a plan of its own, so that nobody approved it")
     _running(facts, line, "undo" if undo else "apply", said["plan_id"])
     if facts.halted:
         facts.wrong("act", line, "acts were meant while all acting was halted")
@@ -52,8 +66,8 @@ def intents(facts: Facts, line: Line, said: Said) -> None:
     canary = facts.canaries.get(said["plan_id"])
     if said["kind"] == ACT and (canary is None or not canary["passed"]):
         facts.early[said["plan_id"]] = facts.early.get(said["plan_id"], 0) + len(said["acts"])
-    facts.note("act", line, facts.leases.acted(said["plan_id"], said["fence"], line.run_id))
-    if said["kind"] in (ACT, "undo"):
+    facts.note("act", line, facts.leases.acted(_done_by(said["plan_id"], plan), said["fence"], line.run_id))
+    if said["kind"] in (ACT, UNDO):
         keys = tuple(canonical(meant["key"]) for meant in said["acts"])
         group = MeantGroup(line.seq, line.at, line.run_id, said["kind"], keys)
         facts.note("act", line, facts.pace.meant(said["plan_id"], group))
@@ -123,7 +137,7 @@ def apply_ended(facts: Facts, line: Line, said: Said) -> None:
         facts.wrong("sums", line, "it is wrong about whether every object has its outcome")
     if said["applied"]:
         plan["state"] = "applied"
-        facts.standing.get((plan["workflow"], plan["proposal"]), set()).discard(said["plan_id"])
+        facts.standing.get(place_of(plan), set()).discard(said["plan_id"])
 
 
 def canary_waits(facts: Facts, line: Line, said: Said) -> None:
@@ -158,7 +172,10 @@ def canary_passed(facts: Facts, line: Line, said: Said) -> None:
 def plan_counts(facts: Facts, plan_id: str) -> dict[str, int]:
     """Return how many objects of a plan ended how, by the entries so far."""
     acts = facts.acts.get(plan_id, {})
-    found = Counter(counts_as(ends_of(facts, plan_id, key)) for kind, key in acts if kind == ACT)
+    if facts.plans[plan_id].get("undoes") is None:
+        found = Counter(counts_as(ends_of(facts, plan_id, key)) for kind, key in acts if kind == ACT)
+    else:
+        found = Counter(act["outcome"] or "unknown" for (kind, _), act in acts.items() if kind == UNDO)
     del found["not_started"]  # it is what is left over
     result = {outcome: found[outcome] for outcome in OUTCOMES}
     result["not_started"] = facts.plans[plan_id]["candidates"] - sum(found.values())
@@ -193,13 +210,15 @@ def _intent(facts: Facts, line: Line, said: Said, meant: dict[str, Any], plan: d
         facts.wrong("act", line, f"the object {key} was acted upon twice under one approval")
         return
     _rehearsed(facts, line, said["plan_id"], said["kind"], key)
-    if said["kind"] in (ACT, AGAIN):
+    undoes = plan.get("undoes")
+    done_by = _done_by(said["plan_id"], plan)
+    if said["kind"] in (ACT, AGAIN) or undoes is not None:
         what = approval_wrong(facts, meant["round_id"], plan, line.at)
         if what is None and facts.rounds[meant["round_id"]]["used_by"] is None:
             what = "no apply had begun under it"
         if what is not None:
             facts.wrong("act", line, f"the object {key} was acted upon without a valid approval: {what}")
-    elif counts_as(ends_of(facts, said["plan_id"], key)) != "done":
+    if said["kind"] not in (ACT, AGAIN) and counts_as(ends_of(facts, done_by, key)) != "done":
         facts.wrong("act", line, f"the object {key} was undone although nothing had been done to it")
     if meant["idempotency_key"] in facts.keys:
         facts.wrong("act", line, f"the act on the object {key} does not carry a key of its own")
@@ -209,6 +228,17 @@ def _intent(facts: Facts, line: Line, said: Said, meant: dict[str, Any], plan: d
     acts[said["kind"], key] = {
         "act_id": meant["act_id"], "meant": line.seq, "step": meant.get("step"), "outcome": None, "ended_at": 0
     }  # fmt: skip
+    if said["kind"] == UNDO:
+        by, before = facts.taking_back.get((done_by, key), ("", {"outcome": "refused"}))
+        if before["outcome"] == "done" or (by != done_by and before["outcome"] in {None, "unknown"}):
+            facts.wrong("act", line, f"the object {key} was taken back, or may have been, before")
+        facts.taking_back[done_by, key] = (said["plan_id"], acts[said["kind"], key])
+
+
+def _done_by(plan_id: str, plan: dict[str, Any]) -> str:
+    """Return the plan on which the lease is, and whose acts an undo takes back: of any other plan itself."""
+    undoes: str | None = plan.get("undoes")
+    return plan_id if undoes is None else undoes
 
 
 def _made(facts: Facts, line: Line, plan_id: str) -> dict[str, Any] | None:

@@ -15,8 +15,16 @@ Said = dict[str, Any]
 
 def planned(facts: Facts, line: Line, said: Said) -> None:
     """A plan is made; older ones and their approvals end."""
-    place = (said["workflow"], said["proposal"])
-    if facts.standing.get(place, set()) != set(said["supersedes"]):
+    undoes = said.get("undoes")
+    facts.undos_are_plans |= "undoes" in said
+    standing = facts.standing.setdefault(place_of(said), set())
+    if undoes is not None:
+        of = facts.plans.get(undoes)
+        if of is None or of.get("undoes") is not None or place_of(of) != (said["workflow"], said["proposal"]):
+            facts.wrong("plan", line, f"the undo `{said['plan_id']}` is of the plan `{undoes}`, which can't be undone")
+        if not set(said["supersedes"]) <= standing:
+            facts.wrong("plan", line, f"the undo `{said['plan_id']}` supersedes something else than older undos")
+    elif standing != set(said["supersedes"]):
         facts.wrong("plan", line, f"the plan `{said['plan_id']}` does not supersede exactly the older open plans")
     for plan_id in said["supersedes"]:
         if plan_id in facts.plans:
@@ -30,7 +38,14 @@ def planned(facts: Facts, line: Line, said: Said) -> None:
     if facts.new(line, "plan", said["plan_id"]):
         more = {"run_id": line.run_id, "seq": line.seq, "state": "open", "superseded_by": None, "struck": None}
         facts.plans[said["plan_id"]] = said | more
-        facts.standing[place] = {said["plan_id"]}
+        standing.difference_update(said["supersedes"])
+        standing.add(said["plan_id"])
+
+
+def place_of(plan: dict[str, Any]) -> tuple[str, str]:
+    """Return what a plan takes the place of others in: its proposal, or as an undo the plan that it takes back."""
+    undoes = plan.get("undoes")
+    return (plan["workflow"], plan["proposal"]) if undoes is None else (undoes, "undo")
 
 
 def struck(facts: Facts, line: Line, said: Said) -> None:
@@ -109,6 +124,8 @@ def approved_automatically(facts: Facts, line: Line, said: Said) -> None:
         facts.wrong("approval", line, "a rule approved where people had begun to decide, or had decided")
     if facts.halted:
         facts.wrong("approval", line, "a rule approved while acting was halted")
+    if plan.get("undoes") is not None:
+        facts.wrong("approval", line, "a rule approved an undo, about which people are always asked")
     if said["candidates"] != plan["candidates"]:
         facts.wrong("approval", line, "a rule approved another number of objects than the plan lists")
     what = _rule_broken(said)

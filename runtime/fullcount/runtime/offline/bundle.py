@@ -26,6 +26,7 @@ from fullcount.runtime.offline.replaying import replay_line
 from fullcount.runtime.offline.signers import SignersWrong, read_signers, why_not_allowed
 from fullcount.runtime.offline.sshsig import SignatureWrong, check_signature, read_signature
 from fullcount.runtime.offline.statements import head_statement
+from fullcount.runtime.offline.undos import undo_wrong
 
 FORMAT: Final = "fullcount bundle 1"
 MANIFEST: Final = "bundle.json"
@@ -60,6 +61,7 @@ def check_bundle(folder: Path, *, anchor: tuple[int, str] | None = None, signers
     files = _files(folder, manifest, checked)
     checked.run_id = manifest["run_id"]
     _signers(files, signers_text, checked)
+    _heads(files, manifest, checked)
     _journal(folder, files, manifest, anchor, checked)
     _plan(files, manifest, checked)
     _evidence(files, manifest, checked)
@@ -132,6 +134,15 @@ def _signers(files: dict[str, bytes], own: str | None, checked: Checked) -> None
         checked.notes.append("who may sign is taken from the bundle itself; give your own with --allowed-signers")
 
 
+def _heads(files: dict[str, bytes], manifest: dict[str, Any], checked: Checked) -> None:
+    """Ask for the hash of the entry that an undo was made over; what can't be read is said where the plan is read."""
+    try:
+        seq = read_canonical_text(files[f"plans/{manifest['plan_id']}.json"].decode())["undo"]["head"]["seq"]
+        checked.facts.heads[seq] = ""
+    except (KeyError, TypeError, UnicodeDecodeError, NotCanonical):
+        return
+
+
 def _journal(
     folder: Path,
     files: dict[str, bytes],
@@ -143,6 +154,8 @@ def _journal(
     if "journal.jsonl" in files:
         for line in chain.read(_lines(folder / "journal.jsonl", checked)):
             replay_line(checked.facts, line)
+            if line.seq in checked.facts.heads:
+                checked.facts.heads[line.seq] = line.hash
             if anchor is not None and line.seq == anchor[0] and line.hash != anchor[1]:
                 what = "it is not the entry that was seen in this place before: the journal was rewritten"
                 checked.facts.wrong("chain", line, what)
@@ -185,10 +198,10 @@ def _plan(files: dict[str, bytes], manifest: dict[str, Any], checked: Checked) -
             wrong.append("it says something else of itself than the journal does")
         if len(plan["rows"]) != told["candidates"] or plan["caps"]["exceeded"] != told["over_cap"]:
             wrong.append("it lists another number of objects than the journal says")
-        wrong += _acted_on(facts, plan)
+        wrong += _acted_on(facts, plan) + undo_wrong(facts, plan, told.get("undoes"))
         if not wrong:
             checked.plan = plan  # nothing rests on one that is wrong, not even on its having every part
-    except (NotCanonical, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
+    except (NotCanonical, UnicodeDecodeError, KeyError, TypeError, AttributeError, ValueError) as error:
         wrong = [f"it can't be read: {error}"]
     for what in wrong:
         checked.faults.append(Fault("plan", told["seq"], f"the plan `{plan_id}`: {what}"))

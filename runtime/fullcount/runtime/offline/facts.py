@@ -49,6 +49,12 @@ class Facts:
     """By plan: how many acts were meant before its canary had passed."""
     counted: dict[str, int | None] = field(default_factory=dict)
     """By plan whose canary passed: how many there were then of what its workflow has counted."""
+    undos_are_plans: bool = False
+    """Whether a version wrote to the journal whose undos are plans: from then on nothing is taken back without one."""
+    taking_back: dict[tuple[str, str], tuple[str, dict[str, Any]]] = field(default_factory=dict)
+    """By the plan that did it and the object: the latest act that was meant to take it back, with its plan."""
+    heads: dict[int, str] = field(default_factory=dict)
+    """The hashes of the entries that were asked for; empty where the entry was not met."""
     halted: bool = False
     paused: set[str] = field(default_factory=set)
     keys: set[str] = field(default_factory=set)

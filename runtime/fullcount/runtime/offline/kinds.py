@@ -27,6 +27,7 @@ KINDS: Final[dict[str, dict[str, Any]]] = {
     "planned": {
         "plan_id": "text", "workflow": "text", "proposal": "text", "digest": "text", "sha256": "text",
         "candidates": "int", "over_cap": "bool", "authors": "[text]", "supersedes": "[text]", "voids": "[text]",
+        "undoes=": "?text",
     },
     "struck": {
         "plan_id": "text", "of": "text", "digest": "text", "keys": [_KEY], "by": _WHO, "because": "?text",

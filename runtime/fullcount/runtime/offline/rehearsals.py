@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from typing import Final
 
 ACT: Final = "act"
+UNDO: Final = "undo"
 RESTORE: Final = "rehearse_undo"
 AGAIN: Final = "rehearse_again"
-ACT_KINDS: Final = frozenset({ACT, "undo", RESTORE, AGAIN})
+ACT_KINDS: Final = frozenset({ACT, UNDO, RESTORE, AGAIN})
 """Every kind of act on an object; all but the undo belong to an apply."""
 
 Ends = Mapping[str, str | None]

@@ -289,7 +289,11 @@ def check_sums(doc: PlanDocument) -> list[str]:
 
 def _steps(doc: PlanDocument) -> list[str]:
     """Return what does not fit in the steps of a graduated act: each row has one, and what waits is kept."""
+    if doc.undo is not None:
+        return _undone(doc)
     with_step = sum(1 for row in doc.rows if row.step is not None)
+    if any(row.undo is not None for row in doc.rows):
+        return ["a row takes something back, and the plan is no undo"]
     if doc.steps is None:
         return [] if with_step == 0 else [f"{with_step} rows have a step, and the plan is of no graduated act"]
     wrong = []
@@ -301,6 +305,14 @@ def _steps(doc: PlanDocument) -> list[str]:
     elsewhere = {canonical_bytes(key) for key in (*(r.key for r in doc.rows), *(r.key for r in doc.undecided))}
     if any(canonical_bytes(row.key) in elsewhere for row in doc.steps.waiting):
         wrong.append("an object waits for a step and is listed as well")
+    return wrong
+
+
+def _undone(doc: PlanDocument) -> list[str]:
+    """Return what does not fit in an undo: each row names its act, and it rests on no evidence of its own."""
+    wrong = [] if all(row.undo is not None for row in doc.rows) else ["an object is listed without what is taken back"]
+    if doc.steps is not None or doc.clocks is not None or len(doc.certificates) > 0:
+        wrong.append("it is an undo, and has parts of a plan that acts")
     return wrong
 
 

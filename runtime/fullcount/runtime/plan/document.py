@@ -30,6 +30,11 @@ STRUCK: Final = "struck by "
 """How the reason begins for which a struck object is kept; no other reason does, and every such object is named."""
 
 
+def _nothing(part: object) -> bool:
+    """Whether a part is left out of the document: most plans are no undo, and say nothing of one."""
+    return part is None
+
+
 class CellDoc(Wire):
     """A field of an object: its state, and its value in JSON (instants as ISO 8601 text) when present."""
 
@@ -140,6 +145,42 @@ class ClosureDoc(Wire):
         return sum(self.counts.values())
 
 
+class TakenBackDoc(Wire):
+    """What an undo takes back of one object: the act that did it, by what, and how the object was found to stand.
+
+    `left`: the fields that may be written down, as the act left them; none after a deletion. `backup`: the hash of what
+    the object is restored from.
+    """
+
+    act_id: str
+    operation: str
+    left: dict[str, CellDoc]
+    backup: str | None = None
+
+
+class HeadDoc(Wire):
+    """An entry of the journal."""
+
+    seq: int
+    hash: str
+
+
+class UndoDoc(Wire):
+    """What a plan takes back, where it is an undo: what another plan did, as the record of it stood at `head`.
+
+    `by`: who proposed it (`uid:1000`). After `valid_until` nobody can approve or begin it; both by the store's time.
+    """
+
+    plan_id: str
+    plan_digest: str
+    runs: tuple[str, ...]
+    """The runs that meant the acts."""
+    head: HeadDoc
+    by: str
+    read_at: AwareDatetime
+    valid_until: AwareDatetime
+
+
 class PlanRow(Wire):
     """One object to act on. `fields` are all that were read; `shown` what reviewers asked to see."""
 
@@ -152,6 +193,8 @@ class PlanRow(Wire):
     step: StepDoc | None = None
     closure: ClosureDoc | None = None
     """What goes with it; None: nothing does, and nothing goes before it."""
+    undo: TakenBackDoc | None = Field(default=None, exclude_if=_nothing)
+    """What is taken back, in a plan that is an undo."""
     risk: int = Field(default=0, ge=0, le=3)
     notes: tuple[str, ...] = ()
 
@@ -352,6 +395,8 @@ class PlanDocument(Wire):
     lists: tuple[ListUse, ...] = ()
     expectations: tuple[ExpectationDoc, ...] = ()
     steps: StepsDoc | None = None
+    undo: UndoDoc | None = Field(default=None, exclude_if=_nothing)
+    """What it takes back; None: it is no undo."""
     clocks: ClocksDoc | None = None
     patterns: tuple[PatternDoc, ...] = ()
     sensitivity: tuple[Sensitivity, ...] = ()

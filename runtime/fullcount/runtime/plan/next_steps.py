@@ -1,4 +1,4 @@
-"""What a person does next about an apply or undo that did not come to its end: by its cause, as commands.
+"""What a person does next about an apply that did not come to its end: by its cause, as commands.
 
 Whoever reads this was woken by it. So each cause says whether the same plan goes on, with the command to type, or
 whether the rest is planned anew; and that what is done is not done twice.
@@ -15,7 +15,7 @@ from fullcount.runtime.evidence.refusal import Finding
 PLAN_ANEW: Final = frozenset(
     {
         "FC708", "FC710", "FC711", "FC712", "FC756", "FC757", "FC758", "FC759", "FC761", "FC764",
-        "FC768", "FC772",
+        "FC772", "FC801",
     }
 )  # fmt: skip
 """Causes that stay: the same plan can't be gone on with, or what is to be done about them is another plan."""
@@ -30,7 +30,6 @@ _SAID_BY_GOING_ON: Final = frozenset({"FC765"})
 def next_steps(
     plan_id: str,
     *,
-    verb: str,
     stopped_by: Finding | None,
     not_started: int,
     unknown: int,
@@ -38,24 +37,28 @@ def next_steps(
     planned: int,
     resumes: str | None = None,
     lost: int = 0,
+    undoes: str | None = None,
+    untold: int = 0,
 ) -> tuple[str, ...]:
     """Return what to do, in order; nothing when there is nothing left to do.
 
-    `verb`: `apply` or `undo`; `left_alone`: how many were refused or failed, for good as far as this plan goes;
+    `undoes`: the plan that is taken back, where it is an undo; `left_alone`: how many were refused or failed, for good
+    as far as this plan goes;
     `resumes`: from when on a run that is only paused can be gone on with; `lost`: of those not started, how many can't
-    be restored because their backups are not where they were put.
+    be restored because their backups are not where they were put; `untold`: objects of which an undo could not tell
+    whether they can be taken back, so that it does not list them.
     """
     if stopped_by is not None and stopped_by.code == INVALID:
         return stopped_by.ways_on
     if resumes is not None:
         going_on = _goes_on(not_started, unknown, planned)
-        return (f"{resumes} {going_on}; `fullcount serve` does so by itself   fullcount {verb} {plan_id}",)
+        return (f"{resumes} {going_on}; `fullcount serve` does so by itself   fullcount apply {plan_id}",)
     steps: list[str] = []
     stays = stopped_by is not None and stopped_by.code in PLAN_ANEW
     if stays and unknown > 0:
         told = "is 1 unknown, which" if unknown == 1 else f"are {fmt.count(unknown)} unknown, which"
         steps.append(
-            f"there {told} the same plan finds out by reading, before anything else   fullcount {verb} {plan_id}"
+            f"there {told} the same plan finds out by reading, before anything else   fullcount apply {plan_id}"
         )
     if stopped_by is not None and stopped_by.code not in _SAID_BY_GOING_ON:
         steps += [way.replace("PLAN`", f"{plan_id}`") for way in stopped_by.ways_on]
@@ -69,9 +72,12 @@ def next_steps(
         steps.append(f"the sources gave no answer about {silent}: see that they do")
     if not stays and not_started + unknown > 0:
         then = "then " if len(steps) > 0 else ""
-        steps.append(f"{then}{_goes_on(not_started, unknown, planned)}   fullcount {verb} {plan_id}")
-    elif stopped_by is None and left_alone > 0 and verb == "apply":
+        steps.append(f"{then}{_goes_on(not_started, unknown, planned)}   fullcount apply {plan_id}")
+    elif stopped_by is None and left_alone > 0 and undoes is None:
         steps.append("look into why, and plan again: what is still due will be in the new plan   fullcount plan")
+    if untold > 0:
+        said = fmt.counted(untold, "object")
+        steps.append(f"{said} could not be told when this was planned: look again   fullcount undo {undoes}")
     return tuple(steps)
 
 

@@ -35,6 +35,7 @@ from fullcount.runtime.plan.document import (
 )
 from fullcount.runtime.plan.review import QuorumView, ReviewStatus
 from fullcount.runtime.plan.strike import struck_groups
+from fullcount.runtime.plan.undo_words import taken_back, undo_lines
 from fullcount.runtime.text import one_line, plain
 
 NAMED = 12
@@ -186,6 +187,8 @@ class Summary:
     """The command that a reader of a plan that waits would type."""
     short: str
     plan_id: str
+    undoes: tuple[tuple[str, str], ...] = ()
+    """What an undo says of itself; nothing of any other plan."""
 
 
 MARKS = {0: "", 1: "!", 2: "!!", 3: "!!!"}
@@ -224,12 +227,13 @@ def summarise(doc: PlanDocument, status: ReviewStatus, rows: int | None = None) 
             if item.candidates != (doc.sums.candidates if doc.steps is None else doc.steps.selected)
         ),
         closest=None if closest is None else plain(closest),
-        act=_act(doc.act),
+        act=_act(doc.act, undo=doc.undo is not None),
         steps=_steps(doc),
         waiting=_waiting_lines(doc),
         clocks=_clocks(doc),
         notes=tuple(plain(note) for note in doc.notes),
         next_step=_next_step(doc, status),
+        undoes=undo_lines(doc),
         short=short_digest(doc.digest),
         plan_id=plain(doc.plan_id),
     )
@@ -253,9 +257,11 @@ def verdict(doc: PlanDocument, status: ReviewStatus) -> Verdict:
                 "OVER CAP", (f"{candidates} selected, {allowed} allowed: this can't be approved",), Tone.STOP
             )
         case "superseded":
-            return Verdict("SUPERSEDED", ("a newer plan of this proposal has replaced it",), Tone.STOP)
+            what = "plan of this proposal" if doc.undo is None else "undo of the same objects"
+            return Verdict("SUPERSEDED", (f"a newer {what} has replaced it",), Tone.STOP)
         case "expired":
-            return Verdict("EXPIRED", ("its approval is too old: plan again",), Tone.STOP)
+            again = "plan again" if doc.undo is None else f"fullcount undo {plain(doc.undo.plan_id)}"
+            return Verdict("EXPIRED", (f"its approval is too old: {again}",), Tone.STOP)
         case "applying":
             return Verdict("APPLYING", ("it is being acted on",), Tone.GO)
         case "applied":
@@ -334,6 +340,9 @@ def base(doc: PlanDocument) -> CertificateDoc | None:
 
 
 def _what(doc: PlanDocument) -> str:
+    if doc.undo is not None:
+        acting = {row.undo.operation.partition(".")[0] for row in doc.rows if row.undo is not None}
+        return taken_back(doc, _target(doc, min(acting)) if len(acting) == 1 else "")
     first = base(doc)
     noun = "objects" if first is None else plain(first.inventory)
     share = fmt.percent(doc.sums.candidates, doc.sums.inventory)
@@ -358,6 +367,8 @@ def _target(doc: PlanDocument, source: str | None) -> str:
 def _reversible(doc: PlanDocument) -> str:
     if doc.act is None:
         return "Nothing is done: a report."
+    if doc.undo is not None:
+        return "An undo is not undone."
     final = final_rows(doc)
     if final == 0:
         return "Reversible."
@@ -453,6 +464,8 @@ def _missing(held: CertificateDoc, envelope: Envelope | None) -> list[str]:
 
 def _caps(doc: PlanDocument) -> str:
     caps, sums = doc.caps, doc.sums
+    if doc.undo is not None:
+        return f"counts against none of the act's; at most the {fmt.counted(sums.candidates, 'object')} of this plan"
     taken = fmt.count(sums.candidates) if doc.along == 0 else f"{fmt.count(sums.candidates)} + {fmt.count(doc.along)}"
     if doc.bounded and caps.count is not None:
         # a percentage of what was found would be none of what there is
@@ -629,14 +642,15 @@ def _kept(call: dict[str, Any]) -> str:
     return f"{backup}   cascades {call['cascades']}" if call.get("cascades") is not None else backup
 
 
-def _act(act: dict[str, Any] | None) -> tuple[tuple[str, str], ...]:
+def _act(act: dict[str, Any] | None, *, undo: bool = False) -> tuple[tuple[str, str], ...]:
     if act is None:
         return ()
     if act.get("steps") is not None:
         lines = _step_lines(act["steps"])
     else:
-        undo = str(act.get("undo") or "none: this can't be taken back")
-        lines = [("does", str(act.get("call", ""))), ("undo", f"{undo}{_kept(act)}")]
+        way_back = str(act.get("undo") or "none: this can't be taken back")
+        lines = [("does", str(act.get("call", "")))]
+        lines += [] if undo else [("undo", f"{way_back}{_kept(act)}")]
     pace = [f"{act['concurrency']} at a time"] if act.get("concurrency") is not None else []
     pace.append(f"{act['rate']}/s" if act.get("rate") is not None else "as fast as the target answers")
     lines.append(("pace", ", ".join(pace)))

@@ -41,7 +41,7 @@ def render_plan(
         BLANK,
         Text(f"{said.what} {said.reversible}", style="bold"),
         None if said.describe == "" else Text(f"{AUTHORS_WORDS}: {said.describe}", style=FAINT),
-        labelled(_facts(doc, said)),
+        labelled((*((name, Text(text)) for name, text in said.undoes), *_facts(doc, said))),
         BLANK,
         labelled(_why(said)),
         None if len(said.rows) == 0 else BLANK,
@@ -95,7 +95,7 @@ def _facts(doc: PlanDocument, said: Summary) -> Iterator[tuple[str, RenderableTy
         yield "", Text(f"fullcount show {said.plan_id} --undecided", style=FAINT)
     if len(said.steps) > 0:
         yield "steps", flow(said.steps)
-    yield "kept", _reasons(doc.sums.kept, said.kept)
+    yield "kept" if doc.undo is None else "left alone", _reasons(doc.sums.kept, said.kept)
     if len(said.waiting) > 0:
         yield "waiting", Text(f"{fmt.count(len(said.waiting))}, the first until {said.waiting[0].until}")
         yield "", Text(f"fullcount show {said.plan_id} --waiting", style=FAINT)

@@ -27,6 +27,7 @@ _WORDS: Final = {Ground.EVIDENCE: "REFUSED", Ground.POLICY: "REFUSED BY POLICY",
 _UNAPPROVED: Final = "FC707"
 NOT_PROPOSED: Final = "nothing was proposed, nothing can be approved"
 NOT_DONE: Final = "nothing was done"
+NOT_UNDONE: Final = "nothing can be taken back, so there is nothing to approve"
 _NOUNS: Final = {
     Outcome.DONE: "done",
     Outcome.ALREADY_GONE: "already gone",

@@ -57,10 +57,11 @@ def _report(session: Session, run: RunRow, workspace: str, now: int) -> Report:
     made = (run.summary or {}).get("plan_id")
     plan_id = run.plan_id if run.plan_id is not None else made
     plan = None if plan_id is None else session.get(tables.Plan, plan_id)
-    kind = "undo" if run.kind == "undo" else "act"
+    kind = "undo" if run.kind == "undo" or (plan is not None and plan.undoes is not None) else "act"
     applied = plan is not None and (run.kind != "plan" or plan.state != "open")
-    counts = {} if plan is None else _counts(session, plan.plan_id, kind, plan.candidates, applied=applied)
-    planned = 0 if plan is None else sum(counts.values()) if kind == "undo" else plan.candidates
+    counts = {} if plan is None else _counts(session, plan, kind, applied=applied)
+    at_once = plan is not None and kind == "undo" and plan.undoes is None  # by a version whose undos were no plans
+    planned = 0 if plan is None else sum(counts.values()) if at_once else plan.candidates
     head = read_head(session)
     facts = None if plan is None else _plan_facts(session, plan, now)
     return Report(
@@ -102,7 +103,8 @@ def _invalid(run: RunRow, plan: PlanFacts | None, counts: Mapping[str, int], pla
     return None
 
 
-def _counts(session: Session, plan_id: str, kind: str, candidates: int, *, applied: bool) -> dict[str, int]:
+def _counts(session: Session, plan: tables.Plan, kind: str, *, applied: bool) -> dict[str, int]:
+    plan_id, candidates = plan.plan_id, plan.candidates
     query = (
         select(tables.Act.outcome, func.count())
         .where(tables.Act.plan_id == plan_id, tables.Act.kind == kind)
@@ -115,8 +117,8 @@ def _counts(session: Session, plan_id: str, kind: str, candidates: int, *, appli
         found[ends["act"] or "unknown"] -= 1
         found[counts_as(ends)] += 1
     del found["not_started"]  # it is what is left over
-    if kind == "undo":
-        candidates = _counts(session, plan_id, "act", candidates, applied=True)["done"]
+    if kind == "undo" and plan.undoes is None:
+        candidates = _counts(session, plan, "act", applied=True)["done"]
     rest = candidates - sum(found.values())
     return {**{name: found.get(name, 0) for name in OUTCOMES}, "not_started" if applied else "proposed": rest}
 
@@ -139,7 +141,7 @@ def _objects(session: Session, plan: tables.Plan | None, kind: str, *, applied: 
     counted = case(last, value=listed.object_key, else_=kind) if len(last) > 0 else literal(kind)
     of_kind = and_(act.plan_id == listed.plan_id, act.object_key == listed.object_key, act.kind == counted)
     query = select(*columns).select_from(listed).outerjoin(act, of_kind).where(listed.plan_id == plan.plan_id)
-    if kind == "undo":
+    if kind == "undo" and plan.undoes is None:
         done = select(act.object_key).where(act.plan_id == plan.plan_id, act.kind == "act", act.outcome == "done")
         restored = [key for key, each in ends.items() if counts_as(each) != "done"]
         query = query.where(listed.object_key.in_(done), listed.object_key.not_in(restored))

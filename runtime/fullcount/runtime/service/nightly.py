@@ -252,7 +252,7 @@ class NightlyService:
     async def _run_proposal(self, scheduled: Scheduled, proposal: Proposal, slot_id: str) -> str:
         name = scheduled.workflow.name
         for plan in self._store.plans(RECENT, workflow=name):
-            if plan.proposal == proposal.name and plan.state is PlanState.APPLYING:
+            if plan.proposal == proposal.name and plan.undoes is None and plan.state is PlanState.APPLYING:
                 # It was cut off. What it left open is resolved before a newer plan takes its place.
                 state = await self._apply(plan.plan_id, slot_id)
                 if len(self._store.paused(plan.plan_id)) > 0:

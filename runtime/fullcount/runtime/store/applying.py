@@ -1,4 +1,4 @@
-"""Applying a plan: when it may begin, what must hold while it lasts, and when it is over.
+"""Applying a plan, an undo as well: when it may begin, what must hold while it lasts, and when it is over.
 
 Guarantees: it begins only with a valid approval, which it uses up, and it is over only once every object of the plan
 has a final outcome; until then it can be gone on with, by whoever holds the lease.
@@ -19,13 +19,13 @@ from fullcount.runtime.store.errors import FenceLost, LedgerRefused, PlanRefused
 from fullcount.runtime.store.transaction import Transaction
 from fullcount.runtime.store.views import ActKind, Fence, RunKind
 
-ACTING: Final = frozenset({ActKind.ACT, ActKind.REHEARSE_AGAIN})
-"""What needs an approval that is valid now; what takes something back rests on the one that it was done under."""
+ACTING: Final = frozenset({ActKind.ACT, ActKind.UNDO, ActKind.REHEARSE_AGAIN})
+"""What needs an approval that is valid now; the restore that is rehearsed rests on the one that it was done under."""
 
 
 def begin_apply(tx: Transaction, plan_id: str, run_id: str, fence: Fence) -> None:
     """Begin, or go on with, applying a plan: its approval is used up by it. Raises the error of what is in the way."""
-    plan = require_ready(tx, plan_id, run_id, fence, ActKind.ACT)
+    plan = require_ready(tx, plan_id, run_id, fence)
     plans.check_usable(plan)
     round_ = rounds.require_valid(tx.session, plan, tx.now)
     values: dict[str, Any] = {"state": plans.APPLYING}
@@ -41,7 +41,8 @@ def check_may_act(session: Session, plan_id: str, fence: Fence, now: int) -> Non
     """Raise whatever forbids acting on this plan now."""
     plan = plans.get(session, plan_id)
     controls.check(session)
-    controls.check_workflow(session, plan.workflow)
+    if plan.undoes is None:
+        controls.check_workflow(session, plan.workflow)
     require_fence(session, plan, fence, now)
     plans.check_usable(plan)
     rounds.require_valid(session, plan, now)
@@ -49,7 +50,7 @@ def check_may_act(session: Session, plan_id: str, fence: Fence, now: int) -> Non
 
 def finish_apply(tx: Transaction, plan_id: str, run_id: str, fence: Fence) -> dict[Outcome, int]:
     """Record where the apply stands; the plan is used up once every object has a final outcome. Return the counts."""
-    plan = require_ready(tx, plan_id, run_id, fence, ActKind.ACT, halt_stops=False)
+    plan = require_ready(tx, plan_id, run_id, fence, halt_stops=False)
     if plan.state != plans.APPLYING:
         raise PlanRefused("FC712", f"the plan `{plan.plan_id}` is not being applied")
     found = counts(tx.session, plan_id)
@@ -73,7 +74,7 @@ def counts(session: Session, plan_id: str) -> dict[Outcome, int]:
     found = dict.fromkeys(Outcome, 0)
     query = (
         select(tables.Act.outcome, func.count())
-        .where(tables.Act.plan_id == plan.plan_id, tables.Act.kind == ActKind.ACT.value)
+        .where(tables.Act.plan_id == plan.plan_id, tables.Act.kind == kind_of(plan).value)
         .group_by(tables.Act.outcome)
     )
     for outcome, number in session.execute(query):
@@ -91,11 +92,28 @@ def counts(session: Session, plan_id: str) -> dict[Outcome, int]:
 # -- what must hold ---------------------------------------------------------------------------------------------------
 
 
+def kind_of(plan: tables.Plan) -> ActKind:
+    """Return the kind of act that the objects of a plan count by."""
+    return ActKind.ACT if plan.undoes is None else ActKind.UNDO
+
+
 def require_ready(
-    tx: Transaction, plan_id: str, run_id: str, fence: Fence, kind: ActKind, *, halt_stops: bool = True
+    tx: Transaction, plan_id: str, run_id: str, fence: Fence, kind: ActKind | None = None, *, halt_stops: bool = True
 ) -> tables.Plan:
-    """Return the plan, if this run may write for it now. Raises `FenceLost`, `Halted`, `LedgerRefused`."""
+    """Return the plan, if this run may write for it now. Raises `FenceLost`, `Halted`, `LedgerRefused`.
+
+    `kind` None: what the plan is for.
+    """
     plan = plans.get(tx.session, plan_id)
+    kind = kind_of(plan) if kind is None else kind
+    if (kind is ActKind.UNDO) is (plan.undoes is None):
+        raise LedgerRefused(
+            "FC733",
+            f"nothing is taken back under the plan `{plan.plan_id}`, which is no undo"
+            if plan.undoes is None
+            else f"the plan `{plan.plan_id}` is an undo, and nothing is done under it",
+            help="what was done is taken back by a plan of its own: `fullcount undo`",
+        )
     require_run(runs.running(tx.session, run_id), plan, kind)
     require_fence(tx.session, plan, fence, tx.now)
     if halt_stops:
@@ -106,8 +124,8 @@ def require_ready(
 
 
 def require_fence(session: Session, plan: tables.Plan, fence: Fence, now: int) -> None:
-    """Raise `FenceLost` unless the lease is in force and is for this plan."""
-    if not leases.covers(fence, plan.plan_id):
+    """Raise `FenceLost` unless the lease is in force and is for this plan; of an undo, for the plan that it undoes."""
+    if not leases.covers(fence, plan.plan_id if plan.undoes is None else plan.undoes):
         raise FenceLost("FC721", f"the lease on `{fence.name}` does not allow acting on the plan `{plan.plan_id}`")
     leases.check(session, fence, now)
 

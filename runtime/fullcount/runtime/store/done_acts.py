@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.journal.entry import canonical_text, parse_canonical
 from fullcount.runtime.offline.rehearsals import counts_as
-from fullcount.runtime.store import rehearsals, tables
+from fullcount.runtime.store import rehearsals, tables, undone
 from fullcount.runtime.store.views import ActKind
 
 
@@ -46,12 +46,9 @@ def _done(session: Session, condition: Any) -> tuple[DoneAct, ...]:
     )
     found = session.execute(query).all()
     ids = sorted({row.plan_id for row in found})
-    undone = select(act.plan_id, act.object_key).where(
-        act.plan_id.in_(ids), act.kind == ActKind.UNDO.value, act.outcome == Outcome.DONE.value
-    )
     ends = rehearsals.ends_of(session, ids)
     done = {key for key, each in ends.items() if counts_as(each) == Outcome.DONE.value}
-    taken_back = {(plan_id, object_key) for plan_id, object_key in session.execute(undone)}
+    taken_back = undone.done_of(session, ids)
     return tuple(
         DoneAct(
             row.plan_id,

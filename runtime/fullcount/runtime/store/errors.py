@@ -64,6 +64,10 @@ class PlanStale(PlanRefused):
     exit = Exit.STALE
 
 
+class UndoRefused(PlanRefused):
+    """Nothing can be taken back, or not so."""
+
+
 class ApprovalRefused(StoreError):
     """An approval can't be given, or the one there is does not carry the act."""
 

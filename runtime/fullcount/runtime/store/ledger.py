@@ -17,7 +17,7 @@ from sqlalchemy.orm import Session
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.journal.entry import canonical_text
 from fullcount.runtime.plan.digest import sha256_text
-from fullcount.runtime.store import applying, elsewhere, plans, rehearsals, rounds, runs, steps, tables
+from fullcount.runtime.store import applying, elsewhere, plans, rehearsals, rounds, runs, steps, tables, undone
 from fullcount.runtime.store.errors import IdempotencyMismatch, LedgerRefused, PlanRefused, StoreError
 from fullcount.runtime.store.instants import to_span
 from fullcount.runtime.store.ledger_rows import (
@@ -64,7 +64,7 @@ def record_intents(
     listed = _listed(tx.session, plan.plan_id, keys)
     round_of = _rounds_for(tx, plan, keys, kind)
     new = [listed[key] for key in keys if key not in stored]
-    for key, why in steps.in_the_way(tx.session, plan, new, kind, tx.now).items():
+    for key, why in steps.in_the_way(tx.session, *_standing(tx.session, plan, new), kind, tx.now).items():
         raise LedgerRefused("FC729", f"{named(key)}: {why}", help="plan again: the new plan has the step that is due")
     read = {key: tx.now - to_span(intent.read_ago) for key, intent in zip(keys, intents, strict=True)}
     elsewhere.require_none(tx.session, plan, read)
@@ -129,7 +129,9 @@ def record_outcomes(
     if fresh:
         left_alone = [row["object_key"] for row in fresh]
         _listed(tx.session, plan.plan_id, left_alone)
-        if kind is not ActKind.ACT:
+        if kind is ActKind.UNDO:
+            undone.check_may_be(tx.session, plan, left_alone)
+        elif kind is not ActKind.ACT:
             _done(tx, plan, left_alone, kind)
         tx.session.connection().execute(_MEANT, fresh)
     if changed:
@@ -147,6 +149,15 @@ def entries(session: Session, plan_id: str, kind: ActKind) -> tuple[LedgerEntry,
     """Return everything that the ledger holds of a plan, oldest intents first."""
     query = select(tables.Act).where(tables.Act.plan_id == plan_id, tables.Act.kind == kind.value)
     return tuple(to_entry(act) for act in session.scalars(query.order_by(tables.Act.intent_at, tables.Act.act_id)))
+
+
+def runs_of(session: Session, act_ids: Sequence[str]) -> tuple[str, ...]:
+    """Return the runs that meant these acts, in the order in which they began."""
+    found: dict[str, None] = {}
+    for at in range(0, len(act_ids), MAX_BATCH):
+        query = select(tables.Act.intent_run_id).where(tables.Act.act_id.in_(act_ids[at : at + MAX_BATCH]))
+        found |= dict.fromkeys(str(run_id) for run_id in session.scalars(query.distinct()) if run_id is not None)
+    return tuple(sorted(found))
 
 
 def open_intents(session: Session, plan_id: str, kind: ActKind) -> tuple[LedgerEntry, ...]:
@@ -171,7 +182,9 @@ def _rounds_for(
     tx: Transaction, plan: tables.Plan, keys: Sequence[str], kind: ActKind
 ) -> Mapping[str, tables.ApprovalRound]:
     """Return the approval that carries each act, or raise what is in the way."""
-    done = {} if kind is ActKind.ACT else _done(tx, plan, keys, kind)
+    if kind is ActKind.UNDO:
+        undone.check_may_be(tx.session, plan, keys)
+    done = {} if kind in _BY_ITS_OWN else _done(tx, plan, keys, kind)
     if kind in applying.ACTING:
         plans.check_usable(plan)
         if plan.state != plans.APPLYING:
@@ -189,19 +202,32 @@ def _rounds_for(
     return {key: round_ for key, round_ in found.items() if round_ is not None}
 
 
+_BY_ITS_OWN: Final = frozenset({ActKind.ACT, ActKind.UNDO})
+"""What a plan is approved for; a rehearsal belongs to an act."""
+
+
+def _standing(
+    session: Session, plan: tables.Plan, new: Sequence[steps.PlanObjectRow]
+) -> tuple[tables.Plan, Sequence[steps.PlanObjectRow]]:
+    """Return the plan whose steps say where objects stand, and how it lists them: of an undo the one that it undoes."""
+    if plan.undoes is None:
+        return plan, new
+    acted = steps.objects(session, plan.undoes, [row.object_key for row in new])
+    return plans.get(session, plan.undoes), list(acted.values())
+
+
 def _done(tx: Transaction, plan: tables.Plan, keys: Sequence[str], kind: ActKind) -> dict[str, StoredAct]:
-    """Return the acts that can be undone, or done again. Raises `LedgerRefused` for an object that can't be."""
+    """Return the acts a rehearsal can restore, or do again. Raises `LedgerRefused` for an object that it can't."""
     done = {
         act.object_key: act
         for act in stored_acts(tx.session, plan.plan_id, keys, ActKind.ACT).values()
         if act.outcome == Outcome.DONE.value and act.round_id is not None
     }
-    restored = rehearsals.restored(tx.session, plan.plan_id) if kind is ActKind.UNDO else frozenset[str]()
     for key in keys:
-        if key not in done or key in restored:
+        if key not in done:
             raise LedgerRefused(
                 "FC727",
-                f"{named(key)} was not acted upon by the plan `{plan.plan_id}`, so there is nothing to undo",
+                f"{named(key)} was not acted upon by the plan `{plan.plan_id}`, so there is nothing to restore",
             )
     if kind is ActKind.REHEARSE_UNDO:
         rehearsals.check_may_restore(tx.session, plan, keys)
@@ -236,7 +262,7 @@ def _check_without_call(tx: Transaction, plan: tables.Plan, fence: Fence, item: 
         raise LedgerRefused(
             "FC726", f"`{item.outcome.value}` can't be the outcome of an object for which nothing was meant"
         )
-    if plan.state != plans.APPLYING and kind is not ActKind.UNDO:
+    if plan.state != plans.APPLYING:
         raise PlanRefused("FC712", f"the plan `{plan.plan_id}` is not being applied")
     applying.require_fence(tx.session, plan, fence, tx.now)
 

@@ -1,7 +1,8 @@
 """Plans: kept as they were made, handed out only when they fit their hash, schema and digest, and used once.
 
 A newer plan of the same workflow and proposal supersedes the older ones. It keeps their approval when its digest is the
-same and the approval was not used; with any other digest the approval is void.
+same and the approval was not used; with any other digest the approval is void. A plan that is an undo stands beside
+those: it supersedes older undos of the same plan that have an object in common with it, and nothing else.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ from fullcount.runtime.store.errors import (
     PlanRefused,
     PlanStale,
     StoreError,
+    UndoRefused,
 )
 from fullcount.runtime.store.instants import from_micros
 from fullcount.runtime.store.rounds import current_round, void_others
@@ -44,17 +46,13 @@ def save(tx: Transaction, document: PlanDocument) -> StoredPlan:
     run = runs.running(tx.session, document.run_id)
     if run.kind != RunKind.PLAN.value or run.workflow != document.workflow:
         raise StoreError("FC733", f"the run `{run.run_id}` is not one that makes plans of `{document.workflow}`")
-    older = tx.session.scalars(
-        select(tables.Plan.plan_id)
-        .where(
-            tables.Plan.workflow == document.workflow,
-            tables.Plan.proposal == document.proposal,
-            tables.Plan.superseded_by.is_(None),
-            tables.Plan.state != APPLIED,
-        )
-        .order_by(tables.Plan.position)
-    ).all()
-    voided = void_others(tx, document.workflow, document.proposal, document.digest, document.plan_id)
+    undoes = None if document.undo is None else document.undo.plan_id
+    if undoes is not None:
+        check_can_be_undone(get(tx.session, undoes))
+    older = _replaced(tx.session, document)
+    voided = void_others(
+        tx, document.workflow, document.proposal, document.digest, document.plan_id, None if undoes is None else older
+    )
     planned = Planned(
         plan_id=document.plan_id,
         workflow=document.workflow,
@@ -66,6 +64,7 @@ def save(tx: Transaction, document: PlanDocument) -> StoredPlan:
         authors=makers(document),
         supersedes=tuple(older),
         voids=tuple(voided),
+        undoes=undoes,
     )
     position = tx.record(planned, run_id=document.run_id)
     columns = planned.model_dump(exclude={"authors", "supersedes", "voids"})
@@ -89,6 +88,37 @@ def save(tx: Transaction, document: PlanDocument) -> StoredPlan:
     return _stored(plan, checked, state_of(tx.session, plan, tx.now))
 
 
+def _replaced(session: Session, document: PlanDocument) -> list[str]:
+    """Return the plans that a new one supersedes, oldest first."""
+    open_ = (
+        select(tables.Plan.plan_id)
+        .where(
+            tables.Plan.workflow == document.workflow,
+            tables.Plan.proposal == document.proposal,
+            tables.Plan.superseded_by.is_(None),
+            tables.Plan.state != APPLIED,
+        )
+        .order_by(tables.Plan.position)
+    )
+    if document.undo is None:
+        return list(session.scalars(open_.where(tables.Plan.undoes.is_(None))))
+    undos = session.scalars(open_.where(tables.Plan.undoes == document.undo.plan_id)).all()
+    keys = {canonical_text(row.key) for row in document.rows}
+    listed = select(tables.PlanObject.plan_id, tables.PlanObject.object_key).where(tables.PlanObject.plan_id.in_(undos))
+    shared = {plan_id for plan_id, key in session.execute(listed) if key in keys}
+    return [plan_id for plan_id in undos if plan_id in shared]
+
+
+def check_can_be_undone(plan: tables.Plan) -> None:
+    """Raise `UndoRefused` for a plan that is an undo itself."""
+    if plan.undoes is not None:
+        raise UndoRefused(
+            "FC800",
+            f"the plan `{plan.plan_id}` is an undo itself, of the plan `{plan.undoes}`, and an undo is not undone",
+            help="what it took back is acted on again by a new plan, if the rule still selects it: `fullcount plan`",
+        )
+
+
 def load(session: Session, plan_id: str, now: int) -> StoredPlan:
     """Return a plan by its id or a beginning of it that no other plan shares.
 
@@ -106,6 +136,7 @@ def load(session: Session, plan_id: str, now: int) -> StoredPlan:
             ("workflow", document.workflow, plan.workflow),
             ("proposal", document.proposal, plan.proposal),
             ("digest", document.digest, plan.digest),
+            ("undo of", None if document.undo is None else document.undo.plan_id, plan.undoes),
             ("candidates", len(document.rows), plan.candidates),
             ("over the cap", document.caps.exceeded, plan.over_cap),
         )
@@ -181,10 +212,10 @@ def get(session: Session, plan_id: str) -> tables.Plan:
 
 
 def latest(session: Session, workflow: str, proposal: str) -> str | None:
-    """Return the id of the newest plan of a proposal; None when there is none."""
+    """Return the id of the newest plan of a proposal that is no undo; None when there is none."""
     return session.scalar(
         select(tables.Plan.plan_id)
-        .where(tables.Plan.workflow == workflow, tables.Plan.proposal == proposal)
+        .where(tables.Plan.workflow == workflow, tables.Plan.proposal == proposal, tables.Plan.undoes.is_(None))
         .order_by(tables.Plan.position.desc())
         .limit(1)
     )
@@ -209,6 +240,7 @@ def brief(session: Session, plan: tables.Plan, now: int) -> PlanBrief:
         state=state_of(session, plan, now),
         saved_at=from_micros(plan.saved_at),
         superseded_by=plan.superseded_by,
+        undoes=plan.undoes,
     )
 
 
@@ -239,7 +271,9 @@ def check_usable(plan: tables.Plan) -> None:
         )
     if plan.state == APPLIED:
         raise PlanRefused(
-            "FC712", f"{name} was applied already, and a plan is used once", help="make a new plan: `fullcount plan`"
+            "FC712",
+            f"{name} was applied already, and a plan is used once",
+            help=f"make a new plan: `fullcount {'plan' if plan.undoes is None else f'undo {plan.undoes}'}`",
         )
     if plan.over_cap:
         raise PlanRefused(

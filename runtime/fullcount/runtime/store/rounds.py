@@ -9,6 +9,7 @@ time (R31).
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -100,14 +101,21 @@ def current_round(session: Session, plan: tables.Plan) -> tables.ApprovalRound |
 
 
 def vote(
-    tx: Transaction, plan: tables.Plan, person: Person, lifetime: int, voters: Voters, signed: Signed | None
+    tx: Transaction,
+    plan: tables.Plan,
+    person: Person,
+    lifetime: int,
+    voters: Voters,
+    signed: Signed | None,
+    until: int | None = None,
 ) -> None:
-    """Count one person's yes; `lifetime` in microseconds. Raises `ApprovalRefused`.
+    """Count one person's yes; `lifetime` in microseconds, and not beyond `until`. Raises `ApprovalRefused`.
 
     `voters` decide over the uids of all votes that count now. Whether the plan may be approved at all was checked, and
     whether the signature is one of this person over this plan.
     """
-    if lifetime <= 0:
+    expires_at = tx.now + lifetime if until is None else min(tx.now + lifetime, until)
+    if expires_at <= tx.now:
         raise ApprovalRefused("FC706", "an approval that lives for no time can't carry an act")
     if signed is not None:
         _fresh(tx, signed)
@@ -134,7 +142,6 @@ def vote(
             f"{person.name} approved this plan already, at {said(live[person.uid].at)}; one person counts once",
             help="someone else must approve it too",
         )
-    expires_at = tx.now + lifetime
     tx.session.execute(
         insert(tables.ApprovalVote).values(
             round_id=round_id,
@@ -259,14 +266,23 @@ def revoke(tx: Transaction, plan: tables.Plan, by: Person, reason: str) -> None:
     )
 
 
-def void_others(tx: Transaction, workflow: str, proposal: str, digest: str, plan_id: str) -> list[str]:
-    """End every unused round of a proposal that was for another digest; return their ids, oldest first."""
+def void_others(
+    tx: Transaction, workflow: str, proposal: str, digest: str, plan_id: str, of: Sequence[str] | None = None
+) -> list[str]:
+    """End every unused round of a proposal that was for another digest; return their ids, oldest first.
+
+    `of`: only those of these plans, which an undo replaces; None: those of every plan that is no undo.
+    """
+    acting = select(tables.Plan.plan_id).where(
+        tables.Plan.workflow == workflow, tables.Plan.proposal == proposal, tables.Plan.undoes.is_(None)
+    )
     rounds = tx.session.scalars(
         select(tables.ApprovalRound.round_id)
         .where(
             tables.ApprovalRound.workflow == workflow,
             tables.ApprovalRound.proposal == proposal,
             tables.ApprovalRound.digest != digest,
+            tables.ApprovalRound.plan_id.in_(acting if of is None else of),
             tables.ApprovalRound.state.in_((OPEN, COMPLETE)),
             tables.ApprovalRound.used_by.is_(None),
         )

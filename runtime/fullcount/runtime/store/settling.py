@@ -43,7 +43,9 @@ def settle(
     kinds = _open(tx, plan, keys)
     outcome = Outcome.DONE if took_effect else Outcome.FAILED
     detail = f"{'it took effect' if took_effect else 'it took no effect'}, says {by.name}: {because}"
-    fence = leases.claim(tx, leases.plan_lease(plan.plan_id), f"settle/{by.principal}", timedelta(minutes=1))
+    fence = leases.claim(
+        tx, leases.plan_lease(plan.undoes or plan.plan_id), f"settle/{by.principal}", timedelta(minutes=1)
+    )
     entries: list[LedgerEntry] = []
     for kind in dict.fromkeys(kinds.values()):
         of_kind = [key for key in kinds if kinds[key] is kind]

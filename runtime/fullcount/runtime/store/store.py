@@ -43,6 +43,7 @@ from fullcount.runtime.store import (
     slots,
     steps,
     strikes,
+    undone,
     warnings,
 )
 from fullcount.runtime.store import notices as outbox
@@ -344,8 +345,11 @@ class Store:
         lifetime: timedelta,
         voters: rounds.Voters,
         signed: Signed | None = None,
+        until: datetime | None = None,
     ) -> Round:
         """Count one person's yes over one digest. Called by `approve.approvals.give`, which knows who may.
+
+        It lives for `lifetime`, and not beyond `until`.
 
         Raises `ApprovalRefused`, `PlanRefused`, `PlanStale`, `PlanNotFound`.
         """
@@ -353,7 +357,8 @@ class Store:
             plan = plans.find(tx.session, plan_id)
             plans.check_usable(plan)
             plans.check_digest(plan, digest)
-            rounds.vote(tx, plan, person, lifetime // timedelta(microseconds=1), voters, signed)
+            ends = None if until is None else to_micros(until)
+            rounds.vote(tx, plan, person, lifetime // timedelta(microseconds=1), voters, signed, ends)
             return rounds.view(tx.session, plan, tx.now)
 
     def approve_automatically(
@@ -503,6 +508,16 @@ class Store:
         """Return the intents without a final outcome, to be resolved by reading or by the same key (R32)."""
         with self.reading() as session:
             return ledger.open_intents(session, plan_id, kind)
+
+    def runs_of(self, act_ids: Sequence[str]) -> tuple[str, ...]:
+        """Return the runs that meant these acts, in the order in which they began."""
+        with self.reading() as session:
+            return ledger.runs_of(session, act_ids)
+
+    def taken_back(self, plan_id: str) -> tuple[undone.TakenBack, ...]:
+        """Return what undos took back of a plan (its full id), or may have."""
+        with self.reading() as session:
+            return undone.of_plan(session, plan_id)
 
     def counts(self, plan_id: str) -> dict[Outcome, int]:
         """Return how many of a plan's objects ended how; the numbers add up to its candidates."""

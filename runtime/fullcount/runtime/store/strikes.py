@@ -29,6 +29,12 @@ def strike(
     """
     row = plans.find(tx.session, plan_id)
     plans.check_usable(row)
+    if row.undoes is not None:
+        raise PlanRefused(
+            "FC712",
+            f"the plan `{row.plan_id}` is an undo, and nothing is struck from one",
+            help=f"name the objects that are to be taken back: `fullcount undo {row.undoes} OBJECT…`",
+        )
     if row.state != plans.OPEN:
         raise PlanRefused(
             "FC712",

@@ -159,6 +159,7 @@ class Plan(Base):
     __table_args__ = (
         _one_of("state", "open", "applying", "applied"),
         Index(None, "workflow", "proposal"),
+        Index(None, "undoes"),
     )
 
     plan_id: Mapped[str] = mapped_column(ULID, primary_key=True)
@@ -176,6 +177,8 @@ class Plan(Base):
     """The journal entry that recorded it: the order of plans, whatever a clock says."""
     state: Mapped[str] = mapped_column(String(16))
     superseded_by: Mapped[str | None] = mapped_column(ULID)
+    undoes: Mapped[str | None] = mapped_column(ULID)
+    """The plan whose acts it takes back; None: it is no undo."""
     applying_at: Mapped[int | None] = mapped_column(BigInteger)
     applied_at: Mapped[int | None] = mapped_column(BigInteger)
 

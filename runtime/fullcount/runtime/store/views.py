@@ -96,6 +96,8 @@ class PlanBrief:
     state: PlanState
     saved_at: datetime
     superseded_by: str | None
+    undoes: str | None = None
+    """The plan that it takes back; None: it is no undo."""
 
 
 @dataclass(frozen=True, slots=True)

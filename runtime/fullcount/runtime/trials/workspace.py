@@ -130,6 +130,9 @@ class TrialWorkspace(Workspace):
         """Return what the real workspace asks for."""
         return self.catalog().irreversible_approvals()
 
+    def undo_quorums(self) -> None:
+        """None: a test takes nothing back."""
+
     def automatic_approval(self) -> int:
         """Return the policy of the real workspace: a rule is tested under what holds for it."""
         return self.catalog().automatic_approval()

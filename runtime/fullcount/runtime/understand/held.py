@@ -66,7 +66,16 @@ class Held:
 
 
 def held_of_plan(document: PlanDocument, snapshots: SnapshotStore) -> Held:
-    """Return the evidence of a plan. Raises `DocumentError`, `NotOfTypeError` for a document that is none."""
+    """Return the evidence of a plan.
+
+    Raises `NoAnswerError` for an undo, `DocumentError` and `NotOfTypeError` for a document that is none.
+    """
+    if document.undo is not None:
+        raise NoAnswerError(
+            "FC682",
+            f"the plan `{document.plan_id}` is an undo: it read no inventory, and no rule decided it",
+            help=f"ask the plan that it takes back: `{document.undo.plan_id}`",
+        )
     workflow = workflow_from_document(document.program)
     types = {param.name: param.type for param in workflow.params}
     params: dict[str, Value] = {name: from_json(value, types[name]) for name, value in document.parameters.items()}

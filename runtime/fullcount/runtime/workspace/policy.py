@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictInt, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictBool, StrictInt, StrictStr, ValidationError
 
 from fullcount.runtime.evidence.warned import RUNS, Accepted
 from fullcount.runtime.workspace.accepted import AcceptedEntry
@@ -41,6 +41,17 @@ def _people(value: Any) -> Any:
     return value
 
 
+class UndoQuorum(BaseModel):
+    """So many people of a role who must approve an undo."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    count: Annotated[StrictInt, BeforeValidator(_people), Field(ge=1)]
+    role: StrictStr
+    not_by_author: StrictBool = True
+    """Whether those who wrote the rule, made the plan, or proposed the undo do not count."""
+
+
 class Policy(BaseModel):
     """`[policy]`."""
 
@@ -50,6 +61,8 @@ class Policy(BaseModel):
     """How many objects a plan may have at most to be approved by its workflow's own rule; 0: no plan is."""
     irreversible_approvals: Annotated[StrictInt, BeforeValidator(_people), Field(ge=1)] = 1
     """How many people at least must approve an act that can't be taken back; 1: as many as any other."""
+    undo_approvals: Annotated[tuple[UndoQuorum, ...], Field(min_length=1)] | None = None
+    """Who must approve an undo; None: as many of the same roles as its workflow asks for."""
     warnings_become_failures: Annotated[StrictInt, BeforeValidator(_a_count), Field(ge=1)] = RUNS
     """After how many readings in a row a warning that nobody resolved or accepted is a failure."""
 

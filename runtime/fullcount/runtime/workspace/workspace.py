@@ -13,7 +13,7 @@ from typing import Annotated, Any, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from fullcount.compiler.catalog import StaticCatalog
-from fullcount.compiler.program import Inventory
+from fullcount.compiler.program import Inventory, Quorum
 from fullcount.runtime.approve.signing import Signing
 from fullcount.runtime.connectors.base import Connector, RestsOnFiles
 from fullcount.runtime.connectors.registry import UnknownConnectorError, connector_named, is_built_in
@@ -225,6 +225,11 @@ class Workspace(Premises):
     def irreversible_approvals(self) -> int:
         """Return how many must approve what can't be taken back, as the file says now. Raises `WorkspaceError`."""
         return self._policy.current().irreversible_approvals
+
+    def undo_quorums(self) -> tuple[Quorum, ...] | None:
+        """Return who must approve an undo, as the file says now; None: as its act. Raises `WorkspaceError`."""
+        said = self._policy.current().undo_approvals
+        return None if said is None else tuple(Quorum(each.count, each.role, each.not_by_author) for each in said)
 
     def automatic_approval(self) -> int:
         """Read anew how many objects a plan may have at most to be approved automatically. Raises `WorkspaceError`."""

@@ -24,7 +24,6 @@ _READ: Mapping[str, Reason] = {
     "EXDEV": Reason.SCOPE_NOT_COVERED,
     "EMFILE": Reason.CLIENT_LIMIT_REACHED,
     "ENFILE": Reason.CLIENT_LIMIT_REACHED,
-    "ETIMEDOUT": Reason.TIME_BUDGET_EXCEEDED,
     "EBADMSG": Reason.MALFORMED_RESPONSE,
     "EILSEQ": Reason.MALFORMED_RESPONSE,
     "EUCLEAN": Reason.MALFORMED_RESPONSE,
@@ -32,7 +31,8 @@ _READ: Mapping[str, Reason] = {
     "EKEYREJECTED": Reason.AUTH_FAILED,
     "ENOKEY": Reason.AUTH_FAILED,
 }
-"""Any other answer (`ESTALE`, `EIO`, `ENODEV`, `EHOSTDOWN`, …) is one of a disk or server that is not there."""
+"""Any other answer (`ESTALE`, `EIO`, `ETIMEDOUT` of a mount, …) is one of a disk or server that is not there."""
+_FOLDER = frozenset({"dir", "directory"})
 
 _WORDS: Mapping[str, str] = {
     "EACCES": "its reader may not enter it, or may not see what it is (EACCES)",
@@ -79,7 +79,20 @@ def judge_walk(looks: Sequence[Look]) -> Judged:
         if changed:
             judged.because(Reason.SNAPSHOT_CHANGED, detail=f"`{look.path}` changed while it was walked")
         _note_names(look, inodes, judged)
+    unseen = _folders(looks) - {look.path for look in looks}
+    if len(unseen) > 0 and len(judged.reasons) == 0:
+        judged.because(Reason.SCOPE_NOT_COVERED, detail=f"`{min(unseen)}` is a folder that was not walked")
     return judged
+
+
+def _folders(looks: Sequence[Look]) -> set[str]:
+    """Return the paths of what is called a folder by the list of the one that it is in."""
+    return {
+        f"{look.path.rstrip('/')}/{entry.get('name')}"
+        for look in looks
+        for entry in look.entries or ()
+        if isinstance(entry, Mapping) and entry.get("type") in _FOLDER
+    }
 
 
 def _note_error(look: Look, root: Look, judged: Judged) -> None:
@@ -97,6 +110,11 @@ def _note_place(look: Look, root: Look, judged: Judged) -> None:
     wants_mount = look.expected.get("mountpoint") is True or look.expected.get("is_mount") is True
     if wants_mount and look.facts.get("is_mount") is False:
         judged.because(Reason.SOURCE_UNAVAILABLE, detail=f"nothing is mounted at `{look.path}`")
+    differs = [
+        name for name in ("st_dev", "ino") if look.expected.get(name, look.facts.get(name)) != look.facts.get(name)
+    ]
+    if len(differs) > 0:
+        judged.because(Reason.SOURCE_UNAVAILABLE, detail=f"`{look.path}` is not the place that was meant: {differs[0]}")
     wanted = look.expected.get("marker")
     if wanted is not None and look.facts.get("marker") is not True:
         detail = f"`{look.path}` has no file `{wanted}` (`marker`), so it is not the folder that is meant"
@@ -122,7 +140,7 @@ def _note_names(look: Look, inodes: set[Any], judged: Judged) -> None:
         if not isinstance(entry, Mapping):
             continue
         inode, links = entry.get("ino"), entry.get("nlink")
-        linked = isinstance(links, int) and links > 1 and entry.get("type") not in {"dir", "directory"}
+        linked = isinstance(links, int) and links > 1 and entry.get("type") not in _FOLDER
         if linked or (inode is not None and inode in inodes):
             judged.warn(WarningCode.SHARED_IDENTITY)
         if inode is not None:

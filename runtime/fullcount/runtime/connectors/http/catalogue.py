@@ -28,6 +28,10 @@ _OF_DIALECT = frozenset(
 )
 
 
+_OF_NO_API = frozenset({"http", "generic_http"})
+"""Dialects of which no name within another one tells anything."""
+
+
 class UnknownDialectError(LookupError):
     """No dialect has this name."""
 
@@ -49,7 +53,7 @@ def dialect_named(name: str) -> Dialect:
 
 
 def dialect_for(api: str) -> Dialect:
-    """Return the dialect of an API: its own, that of its family, or else the plain one, which proves the least."""
+    """Return the dialect of an API: its own, its family's, one named within (`grafana_loki`), or else the plain one."""
     return _built(_stem_for(api) or "generic_http")
 
 
@@ -58,7 +62,8 @@ def is_known(api: str) -> bool:
     return _stem_for(api) is not None
 
 
-def _stem_for(api: str) -> str | None:
+def _stem_for(called: str) -> str | None:
+    api = called.lower().replace("-", "_")
     if api in _stems():
         return api
     if api in _index():
@@ -66,7 +71,12 @@ def _stem_for(api: str) -> str | None:
     families = [
         (prefix, stem) for stem in _stems() for prefix in _raw(stem).get("family", []) if api.startswith(prefix)
     ]
-    return max(families, key=lambda pair: len(pair[0]))[1] if len(families) > 0 else None
+    if len(families) > 0:
+        return max(families, key=lambda pair: len(pair[0]))[1]
+    words = api.split("_")
+    parts = ("_".join(words[first:last]) for first in range(len(words)) for last in range(first + 1, len(words) + 1))
+    named = [part for part in parts if part in _index() and _index()[part] not in _OF_NO_API]
+    return _index()[max(named, key=len)] if len(named) > 0 else None
 
 
 def load_dialect(path: Path) -> Dialect:

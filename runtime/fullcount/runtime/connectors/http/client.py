@@ -136,10 +136,10 @@ class HttpClient:
             text = b"".join(chunks).decode(_charset(headers))
         except (UnicodeDecodeError, LookupError):
             return Reply(response.status_code, headers, None, Fault.BROKEN)
-        body, fault = decode(text, headers.get("content-type", ""), xml_lists)
+        body, fault, plain = decode(text, headers.get("content-type", ""), xml_lists)
         if fault is Fault.FOREIGN and response.is_error and not text.lstrip().startswith("<"):
             body = text[:_LONGEST_WORD]  # some APIs say in bare words what is wrong
-        return Reply(response.status_code, headers, body, fault)
+        return Reply(response.status_code, headers, body, fault, text=plain)
 
 
 def _charset(headers: Mapping[str, str]) -> str:

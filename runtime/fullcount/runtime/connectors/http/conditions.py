@@ -82,6 +82,7 @@ def _reply_fits(when: When, exchange: Exchange, seen: Seen) -> bool:
     return (
         (len(when.header) == 0 or _headers_hold(when.header, exchange.reply.headers))
         and (len(when.body) == 0 or all(holds(test, paths.find(body, place)) for place, test in when.body.items()))
+        and (when.no_member is None or _has_no_member(body, when.no_member))
         and (len(when.fewer) == 0 or all(_is_fewer(body, place, other) for place, other in when.fewer.items()))
         and (when.cursor is None or when.cursor == seen.cursor)
         and (when.items is None or (seen.items is not None and holds(when.items, [seen.items])))
@@ -89,6 +90,12 @@ def _reply_fits(when: When, exchange: Exchange, seen: Seen) -> bool:
         and (when.filled is None or _is_filled(when.filled, exchange, seen))
         and (when.elsewhere is None or when.elsewhere == _leads_elsewhere(exchange))
         and (when.wait is None or _wait_fits(when.wait, exchange, seen))
+    )
+
+
+def _has_no_member(body: Any, names: str) -> bool:
+    return isinstance(body, Mapping) and all(
+        _pattern(names).search(str(name)) is None or _is_empty(value) or value is False for name, value in body.items()
     )
 
 
@@ -133,6 +140,8 @@ def _fits_one(test: Check, value: Any) -> bool:
 
 def same(value: Any, wanted: Any) -> bool:
     """Return whether two scalars are the same, whichever of them is written as text."""
+    if type(value) is type(wanted) is int:  # a status, by far the most of what is asked
+        return bool(value == wanted)
     return bool(_plain(value) == _plain(wanted))
 
 

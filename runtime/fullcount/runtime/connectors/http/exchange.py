@@ -98,6 +98,8 @@ class Reply:
     body: Any = None
     fault: Fault | None = None
     failed: str | None = None
+    text: str | None = None
+    """What `body` was decoded from, if it may be parsed once more (see `decoding.Decoded`)."""
 
     def wait(self, where: Sequence[Wait], now: datetime) -> float | None:
         """Return how many seconds the reply says to wait; None if it does not say."""

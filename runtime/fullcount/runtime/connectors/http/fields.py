@@ -7,23 +7,28 @@ that); a key that was not asked for, was hidden, failed or was cut gives its own
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from operator import itemgetter
 from typing import Any
 
 from fullcount.compiler.values import FieldState
 from fullcount.runtime.connectors.http import paths
 from fullcount.runtime.connectors.http.conditions import fits
-from fullcount.runtime.connectors.http.exchange import Exchange
+from fullcount.runtime.connectors.http.exchange import Exchange, Request
 from fullcount.runtime.connectors.http.forms import FieldRule, Operation
 from fullcount.runtime.connectors.http.said import Found, Said, way_on
+from fullcount.runtime.connectors.in_text import PageColumns
 from fullcount.runtime.evidence.codes import Reason, WarningCode, Way
 from fullcount.runtime.evidence.envelope import Incompleteness
 
 _NO_RULE = FieldRule()
 _MISSING: Any = object()
 _ODD_STEPS = frozenset({"*", "**", "[]"})
+_LONG = 1_000
+"""Characters an item, on the average, above which a text is not kept: the columns cost little beside decoding it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,25 +39,36 @@ class Place:
     as_json: bool = False
     missing: FieldState | None = None
     """What the configuration says that a missing key means; None: what the dialect says."""
+    may_stay: bool = False
+    """Its type is one that may be left in the text (`in_text.py`)."""
 
 
-Columns = dict[str, list[Any]]
+Columns = Mapping[str, Sequence[Any]]
 States = dict[str, list[FieldState | None]]
 
 
 def columns_of(
-    operation: Operation, exchange: Exchange, said: Said, fields: Mapping[str, Place]
+    operation: Operation, exchange: Exchange, said: Said, fields: Mapping[str, Place], loose: set[str] | None = None
 ) -> tuple[Columns, States]:
-    """Return the values of each field and their states; notes in `said` what is cut, hidden, late or not recorded."""
+    """Return the values of each field and their states; notes in `said` what is cut, hidden, late or not recorded.
+
+    `loose`: fields that an object did not have before, to which others are added; None: no column is left in the text.
+    """
     reader = _Reader(operation, exchange, said)
-    columns: Columns = {}
+    columns: dict[str, Sequence[Any]] = {}
     states: States = {}
+    left = {} if loose is None else reader.left_in_text(fields, loose)
     for name, place in fields.items():
+        if name in left:
+            reader.warn_of_lag(name)
+            continue
         values, found = reader.column(name, place)
         columns[name] = values
         if any(state is not None for state in found):  # none at all where every value speaks for itself
             states[name] = found
-    return columns, states
+    if len(left) == 0 or exchange.reply.text is None or said.place is None:
+        return columns, states
+    return PageColumns(columns, exchange.reply.text, _names(said.place), left), states
 
 
 class _Reader:
@@ -66,6 +82,37 @@ class _Reader:
             return False
         others = [value for key, value in item.items() if key not in masked.but]
         return len(others) > 0 and all(value is None for value in others)
+
+    def left_in_text(self, fields: Mapping[str, Place], loose: set[str]) -> dict[str, str]:
+        """Return the fields whose columns need not be made, with the name that the value has in every object.
+
+        Of these nothing has to be looked at value by value, and nothing is told of them besides their values.
+        """
+        said, text, operation = self.said, self.exchange.reply.text, self.operation
+        if text is None or said.place is None or len(said.items) == 0 or len(text) > _LONG * len(said.items):
+            return {}
+        if not _is_plain(_names(said.place)) or len(said.lost_fields) > 0 or any(self.hidden):
+            return {}
+        if operation.nested is not None or operation.nested_beside is not None:
+            return {}
+        left: dict[str, str] = {}
+        for field, place in fields.items():
+            rule = operation.fields.get(field, _NO_RULE)
+            at = rule.at if place.at is None else place.at
+            name = field if at is None else at
+            told = rule.window is not None or field in said.states or field in loose
+            # what the connector itself puts into an item (`$detail`) is in no text
+            in_each = _is_plain((name,)) and "/" not in name and not name.startswith("$")
+            if place.may_stay and not place.as_json and in_each and not told:
+                left[field] = name
+        if _all_have(said.items, left.values()):
+            return left
+        loose |= {field for field, name in left.items() if not _all_have(said.items, [name])}
+        return {field: name for field, name in left.items() if field not in loose}
+
+    def warn_of_lag(self, name: str) -> None:
+        """Warn of what is known of a field, whatever its values are."""
+        self._warn(name, self.operation.fields.get(name, _NO_RULE), (), ())
 
     def column(self, name: str, place: Place) -> tuple[list[Any], list[FieldState | None]]:
         """Return one field of every item."""
@@ -94,9 +141,7 @@ class _Reader:
         said = self.said
         odd = place.as_json or len(said.lost_fields) > 0 or name in said.states or any(self.hidden)
         steps = (name if at is None else at).split("/")
-        if odd or steps[0].startswith("$") or not all(steps) or not _ODD_STEPS.isdisjoint(steps):
-            return None
-        if any(step.isdecimal() for step in steps):
+        if odd or steps[0].startswith("$") or not _is_plain(steps):
             return None
         values = _at_each(said.items, steps)
         everywhere = values is not None
@@ -166,14 +211,16 @@ class _Reader:
             return None
         if projection.prefix is not None and projection.when is not None and fits(projection.when, self.exchange):
             return name.replace(".", "/").startswith(projection.prefix + "/")
-        text = None if projection.query is None else request.asked(projection.query)
-        if text is None and projection.body is not None:
-            value = paths.first(request.body, projection.body)
-            text = ",".join(map(str, value)) if isinstance(value, list) else value
-        if not isinstance(text, str):
+        top = name.split(".")[0]
+        if any(top in _named_by(request, place, place) for place in projection.without):
+            return False
+        places = zip_longest(_each(projection.query), _each(projection.body))
+        named = next(
+            (found for query, body in places if len(found := _named_by(request, query, body)) > 0), frozenset()
+        )
+        if len(named) == 0 or named == {"true"}:
             return None
-        named = {part.strip() for part in text.replace("(", ",").replace(")", ",").replace("/", ",").split(",")}
-        return "*" in named or bool(named & {"*all", "*navigable"}) or name.split(".")[0] in named
+        return "*" in named or bool(named & {"*all", "*navigable"}) or top in named
 
     def _cut(self, name: str) -> None:
         reason = Incompleteness(
@@ -198,15 +245,54 @@ class _Reader:
             said.warn(WarningCode.PARTIAL_FIELD_SET, detail, fields=[name])
 
 
+def _names(place: str) -> tuple[str, ...]:
+    return () if place == "" else tuple(place.split("/"))
+
+
+def _is_plain(steps: Sequence[str]) -> bool:
+    """Whether each step is the name of one member."""
+    return all(steps) and _ODD_STEPS.isdisjoint(steps) and not any(step.isdecimal() for step in steps)
+
+
+def _all_have(items: Sequence[Any], names: Collection[str]) -> bool:
+    """Whether every item has every one of these names."""
+    if len(names) == 0:
+        return True
+    try:
+        deque(map(itemgetter(*names), items), maxlen=0)
+    except KeyError:
+        return False
+    return True
+
+
+def _each(places: str | list[str] | None) -> list[str]:
+    return [] if places is None else [places] if isinstance(places, str) else places
+
+
+def _named_by(request: Request, query: str | None, body: str | None) -> frozenset[str]:
+    """Return the names in a query parameter or at a place of the request's body."""
+    text: Any = None if query is None else request.asked(query)
+    if text is None and body is not None:
+        text = paths.first(request.body, body)
+    if isinstance(text, list):
+        text = ",".join(map(str, text))
+    elif isinstance(text, bool):
+        text = str(text).lower()
+    if not isinstance(text, str):
+        return frozenset()
+    parts = text.replace("(", ",").replace(")", ",").replace("/", ",").split(",")
+    return frozenset(part.strip() for part in parts)
+
+
 def _at_each(items: Sequence[Any], steps: Sequence[str]) -> list[Any] | None:
     """Return what every item has at a place; None if one has nothing there."""
-    values = list(items)
+    values: Iterable[Any] = items
     try:
         for step in steps:
             values = list(map(itemgetter(step), values))
     except (KeyError, TypeError):  # not there, or nothing that anything could be in
         return None
-    return values
+    return list(values)
 
 
 def _where_it_is(items: Sequence[Any], steps: Sequence[str]) -> list[Any]:

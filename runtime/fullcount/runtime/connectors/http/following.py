@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -51,6 +51,33 @@ def carries_cursor(operation: Operation, request: Request) -> bool:
     names = [one for one in operation.cursor if one.offset is None and one.last is None]
     by_key = [one for one in operation.cursor if one.last is not None and one.query is not None]
     return cursor_of(operation.model_copy(update={"cursor": [*names, *by_key]}), request) is not None
+
+
+def begins_later(operation: Operation, request: Request) -> bool:
+    """Return whether a request asks for a later page than the first, so that what stands before it is not read."""
+    by_place = {one.asked: one.first for cursor in operation.cursor if (one := cursor.offset) is not None}
+    positions = {**_POSITIONS, **by_place}
+    for name, first in positions.items():
+        text = None if name is None else request.asked(name)
+        if text is not None and (number_of(text) or 0) > first:
+            return True
+    named = [one for one in operation.cursor if one.offset is None and one.query not in positions]
+    given = [request.asked(one.query) for one in named if one.query is not None]
+    sent = [paths.first(request.body, one.body) for one in named if one.body is not None and one.last is None]
+    return any(value is not None and value not in ("", [], {}) for value in [*given, *sent])
+
+
+_POSITIONS: Mapping[str | None, int] = {
+    "page": 1,
+    "page[number]": 1,
+    "page[offset]": 0,
+    "offset": 0,
+    "skip": 0,
+    "$skip": 0,
+    "startAt": 0,
+    "startIndex": 1,
+}
+"""Query parameters by which APIs page by position, and the first position of each."""
 
 
 def _request(cursor: Cursor, exchange: Exchange, items: Sequence[Any]) -> Request | None:

@@ -72,6 +72,8 @@ class When(Form):
     status: Predicate | None = None
     header: dict[str, Predicate] = {}
     body: dict[str, Predicate] = {}
+    no_member: str | None = None
+    """Names of members, upper and lower case alike: the body is a mapping, and none of them has a value but false."""
     failed: Predicate | None = None
     """The name of the error with which the exchange ended instead of a reply."""
     resumed: bool | None = None
@@ -214,8 +216,10 @@ class FieldRule(Form):
 class Projection(Form):
     """Where a request names the fields that it wants."""
 
-    query: str | None = None
-    body: str | None = None
+    query: str | list[str] | None = None
+    body: str | list[str] | None = None
+    without: list[str] = []
+    """Query parameters or places of the body that name the fields which are to be left out."""
     header: str | None = None
     prefix: str | None = None
     """With `when`: only fields below this one are given."""
@@ -292,6 +296,8 @@ class Operation(Form):
     """With `missing = "empty"`: what may stand in a reply without the list. With anything else it is no empty list."""
     members: Literal["any", "words", "mapping"] = "any"
     """With `of = "mapping"`: of what kind each member's value is; `words`: a list of texts."""
+    opens: bool = False
+    """Whether it only begins what a later request fetches."""
     proof: list[str] = []
     """With `kind = "object"`: places of which one has a value in every object of this kind; without it `key`."""
     named_by_request: bool = False

@@ -25,6 +25,10 @@ def read_errors(operation: Operation, exchange: Exchange, said: Said) -> None:
         return
     trail = _trail(operation, exchange.reply.body)
     lost: dict[str, FieldState] = {}
+    stated = paths.first(exchange.reply.body, rules.errors)
+    if stated is not None and not isinstance(stated, list):
+        detail = "`errors` that is no list: what failed is not told"
+        said.found.append(Found(Incompleteness(code=Reason.PARTIAL_ERRORS, detail=detail), None))
     for error in paths.find(exchange.reply.body, f"{rules.errors}/*"):
         kind = paths.first_of(error, rules.type)
         field = _field(paths.first(error, "path"), trail, operation.unwrap)

@@ -20,6 +20,7 @@ from fullcount.runtime.connectors.http.page import VALUE, read_page
 from fullcount.runtime.connectors.http.said import Said
 from fullcount.runtime.connectors.http.scan import Client, operation_for
 from fullcount.runtime.connectors.http.template import Known, NoValueError, path_of
+from fullcount.runtime.connectors.in_text import may_stay
 from fullcount.runtime.evidence.codes import Reason
 from fullcount.runtime.evidence.envelope import Incompleteness
 
@@ -34,7 +35,7 @@ def places_for(settings: HttpResource, fields: Sequence[str]) -> dict[str, Place
 
 
 def _place(field: HttpField) -> Place:
-    return Place(field.at, field.json_text, field.missing)
+    return Place(field.at, field.json_text, field.missing, may_stay(field.type.type) and not field.json_text)
 
 
 def detail_of(settings: HttpResource, fields: Sequence[str]) -> Detail | None:

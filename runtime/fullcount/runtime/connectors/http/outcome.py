@@ -6,7 +6,8 @@ is done only where no rule of the dialect says that it is less.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from fullcount.runtime.connectors.base import Outcome
@@ -28,6 +29,25 @@ class Written:
     after: float | None = None
 
 
+_SAME_FOR_WRITES: Mapping[Reason, Way] = {
+    Reason.AUTH_FAILED: Way.RESTART,
+    Reason.RATE_LIMITED: Way.RETRY_AFTER,
+    Reason.QUOTA_EXHAUSTED: Way.RETRY_AFTER,
+}
+"""What an API refuses a write for in the very words in which it refuses a read."""
+
+
+def _refined(written: Written, operation: Operation, exchange: Exchange) -> Written:
+    """Return a refusal with the cause that the dialect's rules for reads know it by, where those say more."""
+    if written.reason not in (Reason.VISIBILITY_RESTRICTED, Reason.UNEXPECTED_STATUS) or exchange.reply.status >= 500:
+        return written
+    known = next((rule for rule in operation.error if fits(rule.when, exchange, Seen(wait=operation.wait))), None)
+    cause = None if known is None or isinstance(known.reason, list) else known.reason
+    if cause is None or cause not in _SAME_FOR_WRITES:
+        return written
+    return replace(written, outcome=Outcome.FAILED, reason=cause, way=_SAME_FOR_WRITES[cause])
+
+
 def judge_write(operation: Operation, exchange: Exchange) -> Written:
     """Return how a write ended: by the first rule of the dialect that fits."""
     reply = exchange.reply
@@ -39,5 +59,7 @@ def judge_write(operation: Operation, exchange: Exchange) -> Written:
         if fits(rule.when, exchange, Seen(wait=operation.wait)):
             detail = f"{exchange.request.summary}: {said}" + (f": {rule.detail}" if rule.detail != "" else "")
             after = reply.wait(operation.wait, server_time(reply.headers) or datetime.now(UTC))
-            return Written(rule.outcome, rule.reason, rule.way, rule.warning, detail, after)
+            return _refined(
+                Written(rule.outcome, rule.reason, rule.way, rule.warning, detail, after), operation, exchange
+            )
     return Written(Outcome.UNKNOWN, ActReason.OUTCOME_UNKNOWN, Way.RETRY_AFTER, None, said)

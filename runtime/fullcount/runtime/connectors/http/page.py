@@ -152,6 +152,7 @@ def _items(operation: Operation, exchange: Exchange, said: Said) -> list[Any]:
     if operation.unwrap is not None:
         found = [_unwrapped(item, operation.unwrap) for item in found]
     if set(map(type, found)) == _MAPPINGS:
+        said.place = _place(operation, body, found)
         return found
     hidden = sum(item is None for item in found)
     if hidden > 0:
@@ -197,7 +198,7 @@ def _list(operation: Operation, body: Any) -> list[Any] | None:
             continue
         lists = [match for match in matches if isinstance(match, list)]
         if len(lists) > 0 and len(lists) == len(matches):
-            return [item for part in lists for item in part]
+            return lists[0] if len(lists) == 1 else [item for part in lists for item in part]
         nothing = nothing or (len(matches) > 0 and all(match is None for match in matches))
         deeper = any(other.startswith(f"{place}/") for other in operation.items)
         if len(matches) > 0 and not nothing and place != "" and not deeper:
@@ -205,7 +206,20 @@ def _list(operation: Operation, body: Any) -> list[Any] | None:
     if nothing:
         return [] if operation.null == "empty" else None
     alone = operation.missing == "empty" and isinstance(body, dict) and set(body) <= set(operation.beside)
-    return [] if alone else None
+    return [] if alone and not _is_odd(operation, body) else None
+
+
+def _is_odd(operation: Operation, body: dict[str, Any]) -> bool:
+    """Whether something stands where the list would be, and is none: a text, a number, or members without its steps."""
+    steps = [operation.items] if isinstance(operation.items, str) else operation.items
+    holders = [body.get(place.split("/")[0]) for place in steps]
+    return any(value is not None and not isinstance(value, dict) and value != [] for value in holders)
+
+
+def _place(operation: Operation, body: Any, found: list[Any]) -> str | None:
+    """Return the place of the list that was found; None if it is no list of the body itself."""
+    places = [operation.items] if isinstance(operation.items, str) else operation.items
+    return next((place for place in places if any(match is found for match in _matches(operation, body, place))), None)
 
 
 def _matches(operation: Operation, body: Any, place: str) -> list[Any]:
@@ -323,7 +337,13 @@ def _compare_count(operation: Operation, exchange: Exchange, count: int, said: S
     """Compare the items of the page with how many it says that it has."""
     rule, body = operation.page_count, exchange.reply.body
     stated = None if rule is None else number_of(paths.first(body, rule.at))
-    if rule is None or stated is None:
+    if rule is None:
+        return
+    if stated is None:
+        said_so = paths.first(body, rule.at)
+        if said_so is not None:
+            detail = f"a count of the page that is no number: `{str(said_so)[:40]}`"
+            said.found.append(_found(Reason.MALFORMED_RESPONSE, detail))
         return
     given = count + sum(
         len(value) for place in rule.also for value in paths.find(body, place) if isinstance(value, list)

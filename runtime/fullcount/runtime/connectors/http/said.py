@@ -53,6 +53,8 @@ class Said:
     """Single fields of single items that failed: by the item's place on the page and the field's first step."""
     given: int | None = None
     """How many members the list had, those among them that are hidden; None: as many as there are items."""
+    place: str | None = None
+    """Where in the body the very list of the items stands; None: they were put together or changed."""
 
     def warn(self, code: WarningCode, detail: str = "", **data: Any) -> None:
         """Note a warning."""

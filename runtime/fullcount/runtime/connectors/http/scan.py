@@ -20,7 +20,7 @@ from fullcount.runtime.connectors.http.conditions import fits
 from fullcount.runtime.connectors.http.details import DETAIL, NO_LIMITS, Details, Limits
 from fullcount.runtime.connectors.http.exchange import Exchange, Reply, Request
 from fullcount.runtime.connectors.http.fields import Place, columns_of
-from fullcount.runtime.connectors.http.following import carries_cursor, cursor_of
+from fullcount.runtime.connectors.http.following import begins_later, carries_cursor, cursor_of
 from fullcount.runtime.connectors.http.forms import Detail, Dialect, Operation
 from fullcount.runtime.connectors.http.order import Order
 from fullcount.runtime.connectors.http.page import read_page
@@ -93,6 +93,8 @@ class HttpScan:
     _rights: dict[str, frozenset[str]] = field(default_factory=dict)
     _marks: set[bytes] = field(default_factory=set)
     _details: Details = field(init=False)
+    _loose: set[str] = field(default_factory=set)
+    """Fields that some object did not have: their columns are made, page by page."""
 
     def __post_init__(self) -> None:
         taken = [name for name, place in self.listing.fields.items() if (place.at or "").startswith(f"{DETAIL}/")]
@@ -176,11 +178,11 @@ class HttpScan:
         if self.listing.details and detail is not None:
             await self._details.add(detail, operation, request, said)
         self._compare(operation, exchange, said)
-        columns, states = columns_of(operation, exchange, said, self.listing.fields)
+        columns, states = columns_of(operation, exchange, said, self.listing.fields, self._loose)
         self._collected += len(said.items)
         return self._page(said, columns, states), said
 
-    def _page(self, said: Said, columns: Mapping[str, list[Any]], states: Mapping[str, Any]) -> Page:
+    def _page(self, said: Said, columns: Mapping[str, Sequence[Any]], states: Mapping[str, Any]) -> Page:
         self._following = said.following
         cursor = None if said.following is None else said.following.cursor
         end = said.end
@@ -239,6 +241,7 @@ class HttpScan:
             said.following = None
         if said.end is not None:
             self._compare_wanted(operation, exchange, said)
+            self._compare_start(said)
         if operation.shared is not None:
             self._compare_names(operation, said)
 
@@ -269,6 +272,14 @@ class HttpScan:
             if isinstance(wanted, list) and got < len(set(map(str, wanted))) and said.following is None:
                 detail = f"{len(wanted):,} objects were asked for by name (`{place}`), and {got:,} came back"
                 said.found.append(Found(Incompleteness(code=Reason.COUNT_MISMATCH, detail=detail), None))
+
+    def _compare_start(self, said: Said) -> None:
+        """The end of a list that was not read from its beginning proves nothing of what stands before it."""
+        first = self.listing.starts[0]
+        alone = len(self.listing.starts) == 1 and len(said.found) == 0
+        if alone and begins_later(operation_for(self.dialect, first), first):
+            detail = f"{first.summary}: the read begins at a later page, and what stands before it was not read"
+            said.found.append(Found(Incompleteness(code=Reason.SCOPE_NOT_COVERED, detail=detail), None))
 
     def _compare_names(self, operation: Operation, said: Said) -> None:
         shared = operation.shared

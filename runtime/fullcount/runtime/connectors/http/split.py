@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 from fullcount.compiler.catalog import Resource
 from fullcount.compiler.values import Value
@@ -43,6 +44,7 @@ from fullcount.runtime.connectors.in_parts import (
     resource_of_part,
     with_part,
 )
+from fullcount.runtime.connectors.in_text import PageColumns
 from fullcount.runtime.evidence.envelope import Incompleteness, part_name
 
 
@@ -139,11 +141,17 @@ class _Compared:
         )
         return replace(
             page,
-            columns={name: column for name, column in page.columns.items() if name not in self.told},
+            columns=_without(page.columns, self.told),
             states={name: states for name, states in page.states.items() if name not in self.told},
             reasons=(*page.reasons, *found),
             dead_end=page.dead_end or len(found) > 0,
         )
+
+
+def _without(columns: Mapping[str, Sequence[Any]], names: Mapping[str, str]) -> Mapping[str, Sequence[Any]]:
+    if isinstance(columns, PageColumns):
+        return columns.without(names)
+    return {name: column for name, column in columns.items() if name not in names}
 
 
 def _elsewhere(name: str, part: str) -> Incompleteness:

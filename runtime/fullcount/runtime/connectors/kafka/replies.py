@@ -73,6 +73,8 @@ def judge_listing(replies: Sequence[Any], brokers: Sequence[Any] = (), answered:
             judged.because(Reason.SOURCE_UNAVAILABLE, detail="a broker did not answer")
         elif not _lists(reply):
             judged.because(Reason.MALFORMED_RESPONSE, detail="a reply that lists nothing at all, not even nothing")
+        if isinstance(reply, Mapping) and reply.get("errors") and len(list(_codes(reply))) == 0:
+            judged.because(Reason.PARTIAL_ERRORS, detail="errors stand beside the list")
         for code in _codes(reply):
             judged.because(_READ.get(code, Reason.UNEXPECTED_STATUS), detail=f"error code {code}")
     silent = set(map(str, brokers)) - set(map(str, answered))

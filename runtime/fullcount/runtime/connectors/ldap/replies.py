@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from fullcount.compiler.values import FieldState
-from fullcount.runtime.connectors.judged import Judged
+from fullcount.runtime.connectors.judged import Judged, runs_late
 from fullcount.runtime.evidence.codes import ActReason, Reason, WarningCode, Way
 
 PAGED = "1.2.840.113556.1.4.319"
@@ -61,7 +61,8 @@ class SearchReply:
     paged: bool = False
     asked: Sequence[str] = ()
     failed: str = ""
-    soft_deleted: bool = field(default=False)
+    search: str = ""
+    """What tells one search from another: the pages of each have an end of their own."""
 
 
 def judge_search(
@@ -86,7 +87,10 @@ def judge_search(
         if len(repeated) > 0 and not _of_ranges(reply):
             judged.warn(WarningCode.DUPLICATE_ITEMS)
         seen |= set(reply.names)
-    _end(replies[-1], judged)
+    for pages in _searches(replies):
+        _end(pages[-1], judged)
+    if len(judged.reasons) == 0 and any(pages[0].resumed for pages in _searches(replies)):
+        judged.because(Reason.SCOPE_NOT_COVERED, detail="the read begins behind a page that it does not have")
     _attributes(replies, wanted, judged)
     if active_directory:
         late = [name for name in _asked(replies, wanted) if name.lower() in _LATE]
@@ -102,7 +106,7 @@ def _refused(reply: SearchReply, judged: Judged) -> bool:
     if reply.code == 0:
         return False
     if reply.code is None:
-        late = "timeout" in reply.failed.lower()
+        late = runs_late(reply.failed)
         judged.because(Reason.TIME_BUDGET_EXCEEDED if late else Reason.SOURCE_UNAVAILABLE, detail=reply.failed)
     elif reply.code == 2:
         judged.because(Reason.CURSOR_EXPIRED if reply.resumed else Reason.UNEXPECTED_STATUS, detail="protocolError")
@@ -110,6 +114,14 @@ def _refused(reply: SearchReply, judged: Judged) -> bool:
         reason, way = _READ.get(reply.code, (Reason.UNEXPECTED_STATUS, None))
         judged.because(reason, way, f"result {reply.code}")
     return True
+
+
+def _searches(replies: Sequence[SearchReply]) -> Sequence[Sequence[SearchReply]]:
+    """Return the pages of each search, in their order."""
+    found: dict[str, list[SearchReply]] = {}
+    for reply in replies:
+        found.setdefault(reply.search, []).append(reply)
+    return list(found.values())
 
 
 def _end(last: SearchReply, judged: Judged) -> None:
@@ -146,16 +158,25 @@ def _attributes(replies: Sequence[SearchReply], wanted: Sequence[str], judged: J
 
 
 def _cut_ranges(replies: Sequence[SearchReply]) -> set[str]:
-    """Return the attributes of which a range was given, and never the last one of an entry."""
-    ends: dict[tuple[str, str], bool] = {}
+    """Return the attributes whose ranges do not lead from the first value of an entry to its last."""
+    ranges: dict[tuple[str, str], list[tuple[int, int | None]]] = {}
     for reply in replies:
         for dn, entry in zip(_named(reply), reply.entries, strict=True):
             for attribute in entry:
                 found = _RANGE.fullmatch(attribute)
                 if found is not None:
-                    place = (dn, found["name"])
-                    ends[place] = ends.get(place, False) or found["last"] == "*"
-    return {name for (_, name), ended in ends.items() if not ended}
+                    last = None if found["last"] == "*" else int(found["last"])
+                    ranges.setdefault((dn, found["name"]), []).append((int(found["first"]), last))
+    return {name for (_, name), given in ranges.items() if not _is_whole(given)}
+
+
+def _is_whole(ranges: Sequence[tuple[int, int | None]]) -> bool:
+    expected: int | None = 0
+    for first, last in sorted(ranges, key=lambda one: one[0]):
+        if expected is None or first > expected:
+            break
+        expected = None if last is None else max(expected, last + 1)
+    return expected is None
 
 
 def _named(reply: SearchReply) -> Sequence[str]:

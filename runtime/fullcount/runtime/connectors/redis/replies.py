@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from fullcount.runtime.connectors.judged import Judged
+from fullcount.runtime.connectors.judged import Judged, runs_late
 from fullcount.runtime.evidence.codes import ActReason, Reason, WarningCode, Way
 
 _ERRORS: Mapping[str, Reason] = {
@@ -40,67 +40,89 @@ class Answer:
     error: str | None = None
 
 
+@dataclass(slots=True)
+class _Course:
+    """What a scan has seen so far. `strayed`: it did not go from 0 by the cursors that were given."""
+
+    keys: set[str] = field(default_factory=set)
+    ended: set[str] = field(default_factory=set)
+    open_nodes: set[str] = field(default_factory=set)
+    cursors: dict[str, list[str]] = field(default_factory=dict)
+    """By node: those that were used and given, the newest last."""
+    strayed: bool = False
+
+
 def judge_scan(answers: Sequence[Answer]) -> Judged:
     """Return what a scan amounts to."""
-    judged = Judged()
+    judged, course = Judged(), _Course()
     judged.warn(WarningCode.NO_SNAPSHOT, WarningCode.TOTAL_ABSENT)
     masters: set[str] = set()
-    ended: set[str] = set()
-    open_nodes: set[str] = set()
-    given: dict[str, set[str]] = {}
-    keys: set[str] = set()
+    clustered = False
     for answer in answers:
         if answer.error is not None:
             _note_error(answer.error, judged)
             continue
         masters |= {str(name) for name in answer.reply.get("masters", ())}
+        clustered = clustered or str(answer.reply.get("cluster_enabled")) in {"1", "True"}
         if answer.reply.get("role") in {"slave", "replica"}:
             judged.warn(WarningCode.STALE_READ)
         if answer.command == "SCAN":
-            _note_page(answer, judged, keys, ended, open_nodes, given)
-    if len(open_nodes) > 0 and len(judged.reasons) == 0:
-        judged.because(Reason.MORE_PAGES_AVAILABLE, Way.NEXT_CURSOR, "the cursor is not 0")
-    missing = masters - ended - open_nodes
-    if len(missing) > 0 and len(judged.reasons) == 0:
-        detail = f"nothing was read from {', '.join(sorted(missing))}"
-        judged.because(Reason.SCOPE_NOT_COVERED, Way.NEXT_CURSOR, detail)
-    if len(ended) + len(open_nodes) == 0 and len(judged.reasons) == 0:
-        judged.because(Reason.COMPLETENESS_UNPROVABLE, detail="nothing was scanned")
+            _note_page(answer, judged, course)
+    if len(judged.reasons) == 0:
+        _conclude(judged, course, masters, clustered=clustered)
     return judged
 
 
-def _note_page(
-    answer: Answer,
-    judged: Judged,
-    keys: set[str],
-    ended: set[str],
-    open_nodes: set[str],
-    given: dict[str, set[str]],
-) -> None:
+def _conclude(judged: Judged, course: _Course, masters: set[str], *, clustered: bool) -> None:
+    """Note what is left to be read, where nothing else stands against the scan."""
+    missing = masters - course.ended - course.open_nodes
+    if len(course.open_nodes) > 0:
+        judged.because(Reason.MORE_PAGES_AVAILABLE, Way.NEXT_CURSOR, "the cursor is not 0")
+    elif len(missing) > 0:
+        detail = f"nothing was read from {', '.join(sorted(missing))}"
+        judged.because(Reason.SCOPE_NOT_COVERED, Way.NEXT_CURSOR, detail)
+    elif clustered and len(masters) == 0 and len(course.ended) == 1:
+        detail = "each master of a cluster has keys of its own, and which there are was not asked"
+        judged.because(Reason.SCOPE_NOT_COVERED, Way.NEXT_CURSOR, detail)
+    elif len(course.ended) == 0:
+        judged.because(Reason.COMPLETENESS_UNPROVABLE, detail="nothing was scanned")
+    elif course.strayed:
+        detail = "the scan did not go from 0 by the cursors that were given: of any other one Redis vouches for nothing"
+        judged.because(Reason.COMPLETENESS_UNPROVABLE, Way.RESTART, detail)
+
+
+def _note_page(answer: Answer, judged: Judged, course: _Course) -> None:
     node, found = answer.node or "", answer.reply.get("keys")
     cursor = answer.reply.get("cursor")
     if not isinstance(found, list) or cursor is None:
         judged.because(Reason.MALFORMED_RESPONSE, detail="a reply without a cursor or without keys")
         return
-    if len(keys & set(map(str, found))) > 0 or len(set(map(str, found))) < len(found):
+    names = set(map(str, found))
+    if len(course.keys & names) > 0 or len(names) < len(found):
         judged.warn(WarningCode.DUPLICATE_ITEMS)
-    keys |= set(map(str, found))
+    course.keys |= names
+    cursors = course.cursors.setdefault(node, [])
+    asked = None if answer.asked_cursor is None else str(answer.asked_cursor)
+    if asked == "0":
+        cursors.clear()  # begun anew
+    elif asked is not None and asked not in cursors[-1:]:
+        course.strayed = True
+        cursors.append(asked)
     if str(cursor) == "0":
-        ended.add(node)
-        open_nodes.discard(node)
+        course.ended.add(node)
+        course.open_nodes.discard(node)
         return
-    open_nodes.add(node)
+    course.open_nodes.add(node)
     if len(found) == 0:
         judged.warn(WarningCode.EMPTY_PAGE_WITH_CURSOR)
-    before = given.setdefault(node, set())
-    if str(cursor) in before:
+    if str(cursor) in cursors:
         judged.because(Reason.CURSOR_LOOP, detail="a cursor came again")
-    before.add(str(cursor))
+    cursors.append(str(cursor))
 
 
 def _note_error(error: str, judged: Judged) -> None:
     name = error.split()[0] if error != "" else ""
-    if "timeout" in name.lower():
+    if runs_late(name):
         judged.because(Reason.TIME_BUDGET_EXCEEDED, detail=error)
     else:
         judged.because(_ERRORS.get(name.upper(), Reason.SOURCE_UNAVAILABLE), detail=error)

@@ -11,11 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from fullcount.runtime.connectors.judged import Judged
+from fullcount.runtime.connectors.judged import Judged, runs_late
 from fullcount.runtime.connectors.sql.errors import reason_of_state
 from fullcount.runtime.evidence.codes import ActReason, Reason, WarningCode, Way
 
-_LIMIT = re.compile(r"\blimit\s+(\d+)|\bfetch\s+(?:first|next)\s+(\d+)\s+rows?\b", re.IGNORECASE)
+_LIMIT = re.compile(
+    r"\blimit\s+(\d+)|\bfetch\s+(?:first|next)\s+(\d+)\s+rows?\b|^\s*fetch\s+(?:forward\s+)?(\d+)\b", re.IGNORECASE
+)
+_UNTOLD_LIMIT = re.compile(r"\b(?:limit|fetch\s+(?:first|next))\s+(?:[$:@%?]|\()", re.IGNORECASE)
+"""A limit whose number stands elsewhere."""
+_SAMPLE = re.compile(r"\btablesample\b", re.IGNORECASE)
+_FROM = re.compile(r"\bfrom\s+([\w.\"]+)", re.IGNORECASE)
 _OFFSET = re.compile(r"\boffset\s+[1-9]", re.IGNORECASE)
 _ANY_OFFSET = re.compile(r"\boffset\s+\d", re.IGNORECASE)
 _ORDER = re.compile(r"\border\s+by\b", re.IGNORECASE)
@@ -54,6 +60,7 @@ def judge_read(statements: Sequence[Statement]) -> Judged:
                 judged.because(Reason.MALFORMED_RESPONSE, detail="a count that is no number")
                 return judged
             counted = (number, statement.transaction)
+            _probed(statement, judged)  # a count may be asked for in one breath with what its rows are
         elif _PROBE.search(statement.sql):
             _probed(statement, judged)
         elif _SELECT.match(statement.sql):
@@ -68,7 +75,7 @@ def judge_read(statements: Sequence[Statement]) -> Judged:
 
 def _refused(statement: Statement, judged: Judged) -> None:
     if statement.state is None:
-        late = "timeout" in statement.failed.lower()
+        late = runs_late(statement.failed)
         judged.because(Reason.TIME_BUDGET_EXCEEDED if late else Reason.SOURCE_UNAVAILABLE, detail=statement.failed)
     else:
         judged.because(reason_of_state(statement.state), detail=f"SQLSTATE {statement.state}")
@@ -78,9 +85,9 @@ def _probed(statement: Statement, judged: Judged) -> None:
     """Note what is known before the list: a policy that filters, a server that lags."""
     row = list(statement.rows[0]) if statement.rows else []
     text = statement.sql.lower()
-    if "row_security_active" in text and row[:1] == [True]:
+    if "row_security_active" in text and any(cell is True for cell in row):
         judged.because(Reason.VISIBILITY_RESTRICTED, detail="a row security policy filters what is returned")
-    if "pg_is_in_recovery" in text and row[:1] == [True]:
+    if "pg_is_in_recovery" in text and any(cell is True for cell in row):
         judged.warn(WarningCode.STALE_READ)
     if "_privilege" in text and row[:1] == [False]:
         judged.because(Reason.VISIBILITY_RESTRICTED, detail="the role lacks a right")
@@ -89,12 +96,9 @@ def _probed(statement: Statement, judged: Judged) -> None:
 def _rows(lists: Sequence[Statement], counted: tuple[int, str | None] | None, judged: Judged) -> None:
     if len(lists) == 0:
         return
-    last = lists[-1]
     pinned = all(one.transaction in _PINNED for one in lists)
     if not pinned:
         judged.warn(WarningCode.NO_SNAPSHOT)
-    limit = _LIMIT.search(last.sql)
-    most = None if limit is None else int(limit[1] or limit[2])
     got = sum(len(one.rows or ()) for one in lists)
     keys = [repr(row[0]) for one in lists for row in one.rows or () if len(row) > 0]
     if len(set(keys)) < len(keys):
@@ -104,12 +108,31 @@ def _rows(lists: Sequence[Statement], counted: tuple[int, str | None] | None, ju
         ordered = all(_ORDER.search(one.sql) for one in lists)
         if not ordered or not pinned:
             judged.because(Reason.UNSTABLE_ORDER, Way.RESTART, "paging by position over rows that may move")
-    if most is not None and len(last.rows or ()) >= most and len(judged.reasons) == 0:
-        judged.because(Reason.CLIENT_LIMIT_REACHED, Way.NEXT_CURSOR, f"as many rows as the LIMIT of {most}")
+    _limits(lists, judged)
     if counted is None:
         judged.warn(WarningCode.TOTAL_ABSENT)
     elif counted[0] != len(set(keys)) and len(judged.reasons) == 0:
         judged.because(Reason.COUNT_MISMATCH, detail=f"{got} rows, and {counted[0]} by their count")
+
+
+def _limits(lists: Sequence[Statement], judged: Judged) -> None:
+    """Note what was cut by the statements themselves: of each table, by the last one that reads it."""
+    for last in {_table(one): one for one in lists}.values():
+        if len(judged.reasons) > 0:
+            return
+        limit = _LIMIT.search(last.sql)
+        most = None if limit is None else int(next(filter(None, limit.groups())))
+        if most is not None and len(last.rows or ()) >= most:
+            judged.because(Reason.CLIENT_LIMIT_REACHED, Way.NEXT_CURSOR, f"as many rows as the LIMIT of {most}")
+        elif most is None and _UNTOLD_LIMIT.search(last.sql):
+            judged.because(Reason.COMPLETENESS_UNPROVABLE, detail="a LIMIT of which the number is not told")
+        elif _SAMPLE.search(last.sql):
+            judged.because(Reason.SCOPE_NOT_COVERED, detail="a sample of the table was read")
+
+
+def _table(statement: Statement) -> str:
+    found = _FROM.search(statement.sql)
+    return "" if found is None else found[1].lower()
 
 
 def judge_write(statements: Sequence[Statement]) -> Judged:
