@@ -53,19 +53,19 @@ def _empty_store() -> Path:
     return path
 
 
-def _copy_of_an_empty_store(path: Path) -> None:
+def _copy_of_a_store(of: Path, path: Path) -> None:
     """Making the tables takes longer than a test."""
-    shutil.copyfile(_empty_store(), path)
+    shutil.copyfile(of, path)
     path.chmod(0o600)
 
 
 class Stage:
-    """A world, a store and a folder of snapshots."""
+    """A world, a store (empty, or a copy of one) and a folder of snapshots."""
 
-    def __init__(self, folder: Path, world: Orphans | None = None) -> None:
+    def __init__(self, folder: Path, world: Orphans | None = None, *, copied: Path | None = None) -> None:
         self.world = Orphans() if world is None else world
         self.url = f"sqlite:///{folder / 'state.db'}"
-        _copy_of_an_empty_store(folder / "state.db")
+        _copy_of_a_store(_empty_store() if copied is None else copied, folder / "state.db")
         self.store = Store.open(self.url, clock=self.world.clock)
         self.snapshots = SnapshotStore(folder / "snapshots")
         self.backups = BackupFiles(folder / "backups")

@@ -25,8 +25,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-_HANGS_AFTER = 120.0
-"""Seconds after which a child is ended because it will never end."""
+_HANGS_AFTER = 600.0 if os.environ.get("HYPOTHESIS_PROFILE") == "nightly" else 120.0
+"""Seconds after which a child is ended because it will never end; at night others may have the machine as well."""
 _USED = (
     "alembic.runtime.migration",
     "duckdb",

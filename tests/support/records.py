@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from datetime import timedelta
 from pathlib import Path
@@ -16,6 +17,8 @@ from fullcount.runtime.events import Notice
 from fullcount.runtime.evidence.codes import WarningCode
 from fullcount.runtime.evidence.envelope import Notice as Warned
 from fullcount.runtime.exit_codes import Exit
+from fullcount.runtime.offline.canonical import canonical, sha256
+from fullcount.runtime.offline.journal import GENESIS
 from fullcount.runtime.plan.document import WAITS, ClockBegan, ClocksDoc, KeptGroup, StepDoc, StepsDoc, WaitingRow
 from fullcount.runtime.store.transaction import new_id
 from fullcount.runtime.store.views import ActKind, NoticeState, OutcomeEntry
@@ -128,3 +131,26 @@ def tamper(file: Path, statement: str, *values: Any) -> None:
     changed = connection.execute(statement, values).rowcount
     connection.close()
     assert changed > 0, statement
+
+
+def relinked(entries: list[dict[str, Any]]) -> list[str]:
+    """Lines with numbers, links and hashes that hold: what somebody can write who knows the rules of the chain."""
+    prev, made = GENESIS, []
+    for seq, entry in enumerate(entries, start=1):
+        whole = {name: part for name, part in entry.items() if name != "hash"} | {"seq": seq, "prev": prev}
+        prev = sha256(canonical(whole))
+        made.append(canonical(whole | {"hash": prev}))
+    return made
+
+
+def rewrite_journal(file: Path, lines: list[str]) -> None:
+    """Put these entries in the place of a store's journal, its head with them."""
+    connection = raw(file)
+    connection.execute("DELETE FROM journal")
+    for line in lines:
+        entry = json.loads(line)
+        columns = ("seq", "at", "kind", "run_id", "prev", "hash")
+        values = (*(entry[name] for name in columns), canonical(entry["payload"]))
+        connection.execute(f"INSERT INTO journal ({', '.join(columns)}, payload) VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+    connection.execute("UPDATE journal_head SET seq = ?, hash = ?", (entry["seq"], entry["hash"]))
+    connection.close()

@@ -9,35 +9,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from fullcount.runtime.offline.notices import event_of
 from fullcount.runtime.text import one_line, plain
+
+__all__ = ["DONE", "REFUSED", "STOPPED", "WAITING", "Notice", "RunEnd", "event_of", "notice_of"]
 
 WAITING, REFUSED, DONE, STOPPED = "waiting", "refused", "done", "stopped"
 
-_PLAN: Final[Mapping[str, str | None]] = {
-    "waiting": WAITING,
-    "refused": REFUSED,
-    "over_cap": REFUSED,
-    "report": DONE,
-    "error": STOPPED,
-    "nothing": None,
-    "approved": None,
-}
-_ACT: Final[Mapping[str, str | None]] = {
-    "done": DONE,
-    "ended": STOPPED,
-    "stopped": STOPPED,
-    "refused": REFUSED,
-    "error": STOPPED,
-    "paused": None,
-}
 _WORDS: Final = {WAITING: "NEEDS APPROVAL", REFUSED: "REFUSED", DONE: "DONE", STOPPED: "STOPPED"}
 _LONGEST: Final = 300
 _FINDINGS: Final = 10
-
-
-def event_of(kind: str, state: str) -> str | None:
-    """Return which event the end of a run is; None: nobody is told of it. A state that is not known is `stopped`."""
-    return (_PLAN if kind == "plan" else _ACT).get(state, STOPPED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.support.records import full_history
+from tests.support.records import full_history, relinked
 from tests.support.ssh_keys import Key, line
 from tests.support.stores import ANA, BO, ROLES, Office, approval
 
@@ -29,7 +29,7 @@ from fullcount.runtime.journal.runs_of import run_of
 from fullcount.runtime.offline.assemble import verifier
 from fullcount.runtime.offline.canonical import canonical, sha256
 from fullcount.runtime.offline.facts import Facts
-from fullcount.runtime.offline.journal import GENESIS, Chain
+from fullcount.runtime.offline.journal import Chain
 from fullcount.runtime.offline.replaying import replay_line
 from fullcount.runtime.offline.signers import read_signers
 from fullcount.runtime.offline.statements import approval_statement
@@ -295,16 +295,6 @@ def office(tmp_path):
 
 
 # -- judged the same by both -------------------------------------------------------------------------------------------
-
-
-def relinked(entries: list[dict]) -> list[str]:
-    """Lines with numbers, links and hashes that hold: what somebody can write who knows the rules of the chain."""
-    prev, made = GENESIS, []
-    for seq, entry in enumerate(entries, start=1):
-        whole = {name: part for name, part in entry.items() if name != "hash"} | {"seq": seq, "prev": prev}
-        prev = sha256(canonical(whole))
-        made.append(canonical(whole | {"hash": prev}))
-    return made
 
 
 def by_the_program(lines: list[str]) -> set[str]:

@@ -5,7 +5,7 @@ from collections import Counter
 from itertools import pairwise
 
 import pytest
-from tests.support.workspaces import Served
+from tests.support.workspaces import ORPHANS, Served
 
 pytestmark = pytest.mark.slow
 
@@ -57,6 +57,22 @@ def test_two_services_on_one_store_run_each_slot_once(bench):
     assert set(by_slot.values()) == {1}
     in_time = sorted((run["started_at"], run["finished_at"]) for run in runs(bench))
     assert all(ended <= begun for (_, ended), (begun, _) in pairwise(in_time))
+    assert bench.run("verify").exit == 0
+
+
+@pytest.mark.requirement("R29", "R38")
+def test_two_services_on_one_store_act_on_each_object_once(bench):
+    """What was approved is applied by one of them, in one run; each account has been changed once."""
+    bench.rule(schedule="schedule every 1s")
+    bench.approved()
+    before = dict(bench.sql("directory", "SELECT id, row_version FROM accounts"))
+    with Served(bench.start("serve", "--json")) as one, Served(bench.start("serve", "--json")) as other:
+        for served in (one, other, one, other):
+            served.until("run ended" if served.log else "serving")
+        assert (one.stop(), other.stop()) == (0, 0)
+    after = dict(bench.sql("directory", "SELECT id, row_version FROM accounts"))
+    assert {key: after[key] - before[key] for key in before} == {key: int(key in ORPHANS) for key in before}
+    assert bench.locked() == set(ORPHANS)
     assert bench.run("verify").exit == 0
 
 

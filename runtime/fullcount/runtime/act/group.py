@@ -78,10 +78,14 @@ class Due:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """An object that is left alone. `recorded` is False where a later run may well decide."""
+    """An object that is left alone. `recorded` is False where a later run may well decide.
+
+    `meant`: an act on it was meant by an earlier run, and counts among the acts whatever became of it.
+    """
 
     entry: OutcomeEntry
     recorded: bool = True
+    meant: bool = False
 
 
 Judge = Callable[[Item], Awaitable[Due | Left]]
@@ -89,7 +93,7 @@ Judge = Callable[[Item], Awaitable[Due | Left]]
 
 @dataclass(slots=True)
 class GroupRunner:
-    """Acts on groups of objects of one plan. `acts`: how many intents there were before.
+    """Acts on groups of objects of one plan. `acts`: how many intents there were before, without those gone on with.
 
     `stopped_by` is set as soon as nothing further may be taken up.
     """
@@ -160,8 +164,8 @@ class GroupRunner:
                 answer = Left(OutcomeEntry(item.row.key, Outcome.CHANGED, other.code, other.message))
             if isinstance(answer, Left) and answer.recorded:
                 settled = await self._settled(item, answer.entry)
-                return replace(answer, recorded=False) if settled is None else Left(settled)
-            return answer
+                answer = replace(answer, recorded=False) if settled is None else Left(settled)
+            return replace(answer, meant=item.intent is not None) if isinstance(answer, Left) else answer
 
     async def _settled(self, item: Item, entry: OutcomeEntry) -> OutcomeEntry | None:
         """Return what may be recorded of an object; None: a call of an earlier run may still do something to it."""
@@ -189,6 +193,7 @@ class GroupRunner:
         due: list[Due] = []
         for answer in judged:
             if isinstance(answer, Left):
+                self.acts += answer.meant
                 if answer.recorded:
                     outcomes.append(answer.entry)
                 else:
@@ -200,6 +205,7 @@ class GroupRunner:
             if finding is None:
                 due.append(answer)
             elif finding.code in OBJECT_CODES:
+                self.acts += answer.item.intent is not None
                 outcomes += await self._left_alone(answer.item, refused(answer.item.row.key, finding))
             else:
                 self.stopped_by = finding
@@ -222,6 +228,7 @@ class GroupRunner:
             return due
         stored, left, stops = await self.backing_up.take(waiting)
         for item, entry in left:
+            self.acts += item.intent is not None
             outcomes += await self._left_alone(item, entry)
         if stops is not None:
             self.stopped_by = stops

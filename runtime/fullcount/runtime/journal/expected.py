@@ -13,8 +13,13 @@ from typing import Any, Final
 from fullcount.runtime.journal.entry import Entry
 from fullcount.runtime.journal.payloads import ApprovedAutomatically, Struck
 from fullcount.runtime.journal.report import About, Problem
+from fullcount.runtime.offline.clocks import Clocks
+from fullcount.runtime.offline.leases import Leases
+from fullcount.runtime.offline.notices import Notices
+from fullcount.runtime.offline.pace import Pace
 from fullcount.runtime.offline.rehearsals import Passed
 from fullcount.runtime.offline.signers import AllowedSigner
+from fullcount.runtime.offline.slots import Slots
 
 Key = tuple[Any, ...]
 
@@ -67,8 +72,6 @@ class State:
     warnings: dict[Key, Expected] = field(default_factory=dict)
     warned: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     """By workflow and inventory: the codes of the same warnings."""
-    step_intents: dict[tuple[str, str], Any] = field(default_factory=dict)
-    """By plan and object: where the object of a graduated act stood when the act was meant."""
     passed: dict[str, Passed] = field(default_factory=dict)
     """By plan whose canary passed: what had come up and what had been rehearsed by then."""
     early: dict[str, int] = field(default_factory=dict)
@@ -99,6 +102,19 @@ class State:
     """Who may sign as whom, where that is known; None: a signature is checked by its own key alone."""
     automatic: dict[str, ApprovedAutomatically] = field(default_factory=dict)
     """The decisions of workflows' own rules, by approval round."""
+
+    held: Leases = field(default_factory=Leases)
+    """What is judged of leases, slots, notices, clocks and pace: as an export's own verifier judges them."""
+    instants: Slots = field(default_factory=Slots)
+    told: Notices = field(default_factory=Notices)
+    clocks: Clocks = field(default_factory=Clocks)
+    pace: Pace = field(default_factory=Pace)
+
+    def note(self, about: About, entry: Entry, *found: str | None) -> None:
+        """Note what was found wrong with an entry; None is nothing."""
+        for what in found:
+            if what is not None:
+                self.wrong(about, entry, what)
 
     def wrong(self, about: About, entry: Entry, what: str) -> None:
         """Note that an entry breaks a rule."""

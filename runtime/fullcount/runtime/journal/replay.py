@@ -83,6 +83,7 @@ def _run_began(state: State, entry: Entry, said: RunBegan) -> None:
     }
     if entry.run_id != said.run_id:
         state.wrong(About.RUN, entry, "it begins another run than the one that it belongs to")
+    state.note(About.COORDINATION, entry, state.instants.run_began(said.model_dump()))
     state.add(state.runs, (said.run_id,), entry, columns)
 
 
@@ -91,6 +92,7 @@ def _run_finished(state: State, entry: Entry, said: RunFinished) -> None:
     if run is None or run["state"] != _RUNNING:
         state.wrong(About.RUN, entry, f"the run `{entry.run_id}` ends, but it was not running")
         return
+    state.told.run_ended(entry.seq, entry.at, run.columns, said.state)
     run.set(
         entry,
         finished_at=entry.at,
@@ -116,14 +118,14 @@ def _lease_claimed(state: State, entry: Entry, said: LeaseClaimed) -> None:
     columns = {"name": said.name, "holder": said.holder, "token": said.token}
     if lease is None:
         state.add(state.leases, (said.name,), entry, columns)
-        return
-    if said.token <= lease["token"]:
-        state.wrong(About.COORDINATION, entry, f"the lease on `{said.name}` was given a token that is not newer")
-    lease.set(entry, **columns)
+    else:
+        lease.set(entry, **columns)
+    state.note(About.COORDINATION, entry, state.held.claimed(said.model_dump(), entry.at))
 
 
-def _lease_released(_state: State, _entry: Entry, _said: LeaseReleased) -> None:
-    """Only its end moves, which renewals move too, unrecorded."""
+def _lease_released(state: State, entry: Entry, said: LeaseReleased) -> None:
+    # only its end moves in the table, which renewals move too, unrecorded
+    state.note(About.COORDINATION, entry, state.held.released(said.model_dump()))
 
 
 def _slot_taken(state: State, entry: Entry, said: SlotTaken) -> None:
@@ -132,14 +134,14 @@ def _slot_taken(state: State, entry: Entry, said: SlotTaken) -> None:
         "finished_at": entry.at if said.state == "skipped" else None,
     }
     state.add(state.slots, (said.slot_id,), entry, columns)
+    state.note(About.COORDINATION, entry, state.instants.taken(said.model_dump()))
 
 
 def _slot_finished(state: State, entry: Entry, said: SlotFinished) -> None:
+    state.note(About.COORDINATION, entry, state.instants.finished(said.model_dump()))
     slot = state.slots.get((said.slot_id,))
-    if slot is None or slot["state"] != "claimed":
-        state.wrong(About.COORDINATION, entry, f"the slot `{said.slot_id}` ends, but it was not being run")
-        return
-    slot.set(entry, state="finished", finished_at=entry.at, detail=said.detail)
+    if slot is not None and slot["state"] == "claimed":
+        slot.set(entry, state="finished", finished_at=entry.at, detail=said.detail)
 
 
 def _halted(state: State, entry: Entry, said: HaltSet) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 
 from fullcount.runtime.connectors.base import Outcome
-from fullcount.runtime.journal import replay_steps
 from fullcount.runtime.journal.entry import Entry, canonical_text
 from fullcount.runtime.journal.expected import HALT, Expected, State, pause_control
 from fullcount.runtime.journal.payloads import ApplyBegan, ApplyEnded, IntentMeant, Intents, Outcomes, OutcomeSeen
 from fullcount.runtime.journal.replay_approvals import place_of, valid
 from fullcount.runtime.journal.report import About
+from fullcount.runtime.offline.pace import MeantGroup
 from fullcount.runtime.offline.rehearsals import ACT, ACT_KINDS, AGAIN, RESTORE, UNDO, counts_as
 from fullcount.runtime.plan.digest import sha256_text
 
@@ -46,6 +46,7 @@ def apply_began(state: State, entry: Entry, said: ApplyBegan) -> None:
         what = "it was applied before" if plan["state"] == "applied" else "it is over its cap"
     if what is not None:
         state.wrong(About.ACT, entry, f"the plan `{said.plan_id}` was applied although {what}")
+    state.note(About.ACT, entry, state.held.acted(_done_by(said.plan_id, plan), said.fence, entry.run_id))
     if plan["state"] == "open":
         plan.set(entry, state="applying", applying_at=entry.at)
     round_ = state.rounds.get((said.round_id,))
@@ -69,6 +70,11 @@ def intents(state: State, entry: Entry, said: Intents) -> None:
     canary = state.canaries.get((said.plan_id,))
     if said.kind == "act" and (canary is None or canary["passed_at"] is None):
         state.early[said.plan_id] = state.early.get(said.plan_id, 0) + len(said.acts)
+    state.note(About.ACT, entry, state.held.acted(_done_by(said.plan_id, plan), said.fence, entry.run_id))
+    if said.kind in (ACT, UNDO):
+        keys = tuple(canonical_text(meant.key) for meant in said.acts)
+        group = MeantGroup(entry.seq, entry.at, entry.run_id, said.kind, keys)
+        state.note(About.ACT, entry, state.pace.meant(said.plan_id, group))
     for meant in said.acts:
         _intent(state, entry, said, meant, plan)
 
@@ -142,8 +148,9 @@ def _intent(state: State, entry: Entry, said: Intents, meant: IntentMeant, plan:
         if what is not None:
             state.wrong(About.ACT, entry, f"{name} was acted upon without a valid approval: {what}")
     if said.kind == ACT:
-        replay_steps.meant(state, entry, plan, meant)
-    done_by = said.plan_id if plan["undoes"] is None else plan["undoes"]
+        of = (said.plan_id, plan["workflow"], plan["proposal"])
+        state.clocks.meant(of, meant.model_dump(mode="json"), entry.seq, entry.at)
+    done_by = _done_by(said.plan_id, plan)
     if said.kind in (UNDO, RESTORE) and counts_as(ends_of(state, done_by, object_key)) != Outcome.DONE.value:
         state.wrong(About.ACT, entry, f"{name} was undone although nothing had been done to it")
     if said.kind == UNDO:
@@ -171,6 +178,12 @@ def _intent(state: State, entry: Entry, said: Intents, meant: IntentMeant, plan:
             "intent_at": entry.at,
         },
     )
+
+
+def _done_by(plan_id: str, plan: Expected) -> str:
+    """Return the plan on which the lease is, and whose acts an undo takes back: of any other plan itself."""
+    undoes: str | None = plan["undoes"]
+    return plan_id if undoes is None else undoes
 
 
 def _by_approval(kind: str, plan: Expected) -> bool:

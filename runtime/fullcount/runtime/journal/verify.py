@@ -25,11 +25,14 @@ from fullcount.runtime.journal.compare import compare_tables
 from fullcount.runtime.journal.entry import Entry, Head, canonical_text, read_canonical
 from fullcount.runtime.journal.expected import Expected, State
 from fullcount.runtime.journal.replay import replay
-from fullcount.runtime.journal.replay_steps import judge_steps
 from fullcount.runtime.journal.report import About, Problem, VerifyReport
 from fullcount.runtime.journal.strikes import strike_wrong
 from fullcount.runtime.journal.undos import both_stand, undos_wrong
 from fullcount.runtime.journal.verify_backups import check_backups
+from fullcount.runtime.offline.clocks import steps_wrong
+from fullcount.runtime.offline.facts import UNTOLD
+from fullcount.runtime.offline.notices import untold
+from fullcount.runtime.offline.pace import rate_of, too_fast
 from fullcount.runtime.offline.rehearsals import still_to_rehearse
 from fullcount.runtime.offline.signers import AllowedSigner
 from fullcount.runtime.plan.document import PlanDocument
@@ -66,6 +69,7 @@ def verify(
             checked["snapshot"] = _snapshots(state, snapshots)
         if backups is not None:
             checked["backup"] = check_backups(state, session, backups, store.now())
+    state.notes += [f"not judged: {what}" for what in UNTOLD]
     problems = chain.problems + sorted(state.problems, key=_place)
     return VerifyReport(
         entries=chain.head.seq,
@@ -110,7 +114,7 @@ def _plan_documents(state: State, session: Session) -> None:
         _canary(state, row, document)
         _counted(state, row, document)
         _automatic(state, row, document)
-        judge_steps(state, document)
+        _out_of_turn(state, document)
         state.problems += undos_wrong(state, session, document)
         listed = {canonical_text(item.key) for item in document.rows}
         if document.undo is not None:
@@ -123,6 +127,31 @@ def _plan_documents(state: State, session: Session) -> None:
                 what = f"the object {key[2]} was acted on, which the plan `{plan_id}` does not list"
                 state.problems.append(Problem(About.ACT, act.seq, what))
     state.problems += both_stand(state, undos)
+
+
+def _out_of_turn(state: State, document: PlanDocument) -> None:
+    """Check what the plan says should have come earlier, later or at all: steps, their pace, and who is told."""
+    steps = document.steps is not None
+    plan = {
+        "plan_id": document.plan_id,
+        "run_id": document.run_id,
+        "proposal": document.proposal,
+        "program": document.program,
+        "steps": {} if steps else None,
+        "rows": [row.model_dump(mode="json", include={"key", "incarnation", "step"}) for row in document.rows if steps],
+    }
+
+    def outcome_of(kind: str, key: str) -> str | None:
+        found: str | None = state.acts[document.plan_id, kind, key]["outcome"]
+        return found
+
+    for seq, what in (
+        *steps_wrong(state.clocks, plan),
+        *too_fast(state.pace, document.plan_id, rate_of(plan), outcome_of),
+    ):
+        state.problems.append(Problem(About.ACT, seq, what))
+    for seq, what in untold(state.told, plan):
+        state.problems.append(Problem(About.RUN, seq, what))
 
 
 def _as_listed(document: PlanDocument) -> dict[str, dict[str, Any]]:

@@ -9,6 +9,7 @@ from fullcount.runtime.offline.approvals import Said, approval_wrong, place_of
 from fullcount.runtime.offline.canonical import canonical
 from fullcount.runtime.offline.facts import Facts
 from fullcount.runtime.offline.journal import Line
+from fullcount.runtime.offline.pace import MeantGroup
 from fullcount.runtime.offline.rehearsals import (
     ACT,
     ACT_KINDS,
@@ -37,6 +38,7 @@ def apply_began(facts: Facts, line: Line, said: Said) -> None:
         what = "it was applied before" if plan["state"] == "applied" else "it is over its cap"
     if what is not None:
         facts.wrong("act", line, f"the plan `{said['plan_id']}` was applied although {what}")
+    facts.note("act", line, facts.leases.acted(_done_by(said["plan_id"], plan), said["fence"], line.run_id))
     if plan["state"] == "open":
         plan["state"] = "applying"
     if said["round_id"] in facts.rounds:
@@ -64,6 +66,11 @@ def intents(facts: Facts, line: Line, said: Said) -> None:
     canary = facts.canaries.get(said["plan_id"])
     if said["kind"] == ACT and (canary is None or not canary["passed"]):
         facts.early[said["plan_id"]] = facts.early.get(said["plan_id"], 0) + len(said["acts"])
+    facts.note("act", line, facts.leases.acted(_done_by(said["plan_id"], plan), said["fence"], line.run_id))
+    if said["kind"] in (ACT, UNDO):
+        keys = tuple(canonical(meant["key"]) for meant in said["acts"])
+        group = MeantGroup(line.seq, line.at, line.run_id, said["kind"], keys)
+        facts.note("act", line, facts.pace.meant(said["plan_id"], group))
     for meant in said["acts"]:
         _intent(facts, line, said, meant, plan)
 
@@ -81,13 +88,39 @@ def outcomes(facts: Facts, line: Line, said: Said) -> None:
             _rehearsed(facts, line, said["plan_id"], said["kind"], key)
             if seen["outcome"] not in _WITHOUT_CALL:
                 facts.wrong("act", line, f"the object {key} is `{seen['outcome']}` without an intent before it")
-            acts[said["kind"], key] = {"act_id": seen["act_id"], "meant": None, "outcome": seen["outcome"]}
+            acts[said["kind"], key] = {
+                "act_id": seen["act_id"], "meant": None, "outcome": seen["outcome"], "ended_at": line.at
+            }  # fmt: skip
             continue
         if act["act_id"] != seen["act_id"]:
             facts.wrong("act", line, f"the outcome for the object {key} is that of another act")
         if act["outcome"] not in {None, "unknown"}:
             facts.wrong("act", line, f"the object {key} has two outcomes")
-        act["outcome"] = seen["outcome"]
+        act["outcome"], act["ended_at"] = seen["outcome"], line.at
+
+
+def steps_seen(facts: Facts, line: Line, said: Said) -> None:
+    """A plan found clocks that begin, lapse and end."""
+    plan = facts.plans.get(said["plan_id"])
+    if plan is None or (plan["workflow"], plan["proposal"]) != (said["workflow"], said["proposal"]):
+        facts.wrong("act", line, f"it speaks of steps of the plan `{said['plan_id']}`, which was never made")
+        return
+    facts.note("act", line, *facts.clocks.seen(said, line.at))
+
+
+def steps_moved(facts: Facts, line: Line, said: Said) -> None:
+    """Acts have moved their objects on, or back."""
+    plan = _made(facts, line, said["plan_id"])
+    if plan is None:
+        return
+    acts = facts.acts.get(said["plan_id"], {})
+
+    def end_of(key: str) -> tuple[str | None, int]:
+        act = acts.get((said["kind"], key))
+        return (None, 0) if act is None else (act["outcome"], act["ended_at"])
+
+    of = (said["plan_id"], plan["workflow"], plan["proposal"])
+    facts.note("act", line, *facts.clocks.moved(of, said, line.at, end_of))
 
 
 def apply_ended(facts: Facts, line: Line, said: Said) -> None:
@@ -178,7 +211,7 @@ def _intent(facts: Facts, line: Line, said: Said, meant: dict[str, Any], plan: d
         return
     _rehearsed(facts, line, said["plan_id"], said["kind"], key)
     undoes = plan.get("undoes")
-    done_by = said["plan_id"] if undoes is None else undoes
+    done_by = _done_by(said["plan_id"], plan)
     if said["kind"] in (ACT, AGAIN) or undoes is not None:
         what = approval_wrong(facts, meant["round_id"], plan, line.at)
         if what is None and facts.rounds[meant["round_id"]]["used_by"] is None:
@@ -190,12 +223,22 @@ def _intent(facts: Facts, line: Line, said: Said, meant: dict[str, Any], plan: d
     if meant["idempotency_key"] in facts.keys:
         facts.wrong("act", line, f"the act on the object {key} does not carry a key of its own")
     facts.keys.add(meant["idempotency_key"])
-    acts[said["kind"], key] = {"act_id": meant["act_id"], "meant": line.seq, "step": meant.get("step"), "outcome": None}
+    if said["kind"] == ACT:
+        facts.clocks.meant((said["plan_id"], plan["workflow"], plan["proposal"]), meant, line.seq, line.at)
+    acts[said["kind"], key] = {
+        "act_id": meant["act_id"], "meant": line.seq, "step": meant.get("step"), "outcome": None, "ended_at": 0
+    }  # fmt: skip
     if said["kind"] == UNDO:
         by, before = facts.taking_back.get((done_by, key), ("", {"outcome": "refused"}))
         if before["outcome"] == "done" or (by != done_by and before["outcome"] in {None, "unknown"}):
             facts.wrong("act", line, f"the object {key} was taken back, or may have been, before")
         facts.taking_back[done_by, key] = (said["plan_id"], acts[said["kind"], key])
+
+
+def _done_by(plan_id: str, plan: dict[str, Any]) -> str:
+    """Return the plan on which the lease is, and whose acts an undo takes back: of any other plan itself."""
+    undoes: str | None = plan.get("undoes")
+    return plan_id if undoes is None else undoes
 
 
 def _made(facts: Facts, line: Line, plan_id: str) -> dict[str, Any] | None:

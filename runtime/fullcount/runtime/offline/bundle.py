@@ -14,9 +14,12 @@ from typing import Any, Final
 
 from fullcount.runtime.offline.attest import certificate_statement, open_envelope, plan_statement
 from fullcount.runtime.offline.canonical import NotCanonical, canonical, read_canonical_text, sha256
-from fullcount.runtime.offline.facts import Facts
+from fullcount.runtime.offline.clocks import steps_wrong
+from fullcount.runtime.offline.facts import UNTOLD, Facts
 from fullcount.runtime.offline.journal import Chain, Fault
 from fullcount.runtime.offline.kinds import shape_wrong
+from fullcount.runtime.offline.notices import untold
+from fullcount.runtime.offline.pace import rate_of, too_fast
 from fullcount.runtime.offline.plans import plan_wrong
 from fullcount.runtime.offline.rehearsals import still_to_rehearse
 from fullcount.runtime.offline.replaying import replay_line
@@ -69,6 +72,7 @@ def check_bundle(folder: Path, *, anchor: tuple[int, str] | None = None, signers
     checked.unchecked = signed and checked.facts.signers is None
     if checked.unchecked:
         checked.notes.append("whose the keys of its signatures are was not checked: say so with --allowed-signers FILE")
+    checked.notes += [f"not judged: {what}" for what in UNTOLD]
     return checked
 
 
@@ -201,6 +205,17 @@ def _plan(files: dict[str, bytes], manifest: dict[str, Any], checked: Checked) -
         wrong = [f"it can't be read: {error}"]
     for what in wrong:
         checked.faults.append(Fault("plan", told["seq"], f"the plan `{plan_id}`: {what}"))
+    if checked.plan is not None:
+        checked.faults += _out_of_turn(facts, checked.plan)
+
+
+def _out_of_turn(facts: Facts, plan: dict[str, Any]) -> list[Fault]:
+    """Return what the plan says should have come earlier, later or at all: steps, their pace, and who is told."""
+    acts = facts.acts.get(plan["plan_id"], {})
+    found = steps_wrong(facts.clocks, plan)
+    found += too_fast(facts.pace, plan["plan_id"], rate_of(plan), lambda kind, key: acts[kind, key]["outcome"])
+    told = untold(facts.notices, plan)
+    return [Fault("act", seq, what) for seq, what in found] + [Fault("run", seq, what) for seq, what in told]
 
 
 def _to_rehearse(act: dict[str, Any]) -> list[str | None]:

@@ -1,18 +1,29 @@
 """What the journal's entries amount to so far, as far as it is judged without the store.
 
-Not judged here, since only the store's tables can bear them out: leases, slots, notices, warnings, and the clocks of
-graduated acts beyond their acts. `fullcount verify` judges those as well.
+`UNTOLD` is what no entry can bear out, with the reason: neither this nor `fullcount verify` judges it by the journal.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
+from fullcount.runtime.offline.clocks import Clocks
 from fullcount.runtime.offline.journal import Fault, Line
+from fullcount.runtime.offline.leases import Leases
+from fullcount.runtime.offline.notices import Notices
+from fullcount.runtime.offline.pace import Pace
 from fullcount.runtime.offline.rehearsals import Passed
 from fullcount.runtime.offline.signers import AllowedSigner
+from fullcount.runtime.offline.slots import Slots
+
+UNTOLD: Final = (
+    "that a lease ran out: it may be renewed without an entry, so only a newer one, or its return, shows its end",
+    "how many calls were under way at once: entries say when acts were meant, not when each call was made",
+    "whether a notice arrived: its sender's word is all that is recorded",
+)
+"""What is not judged, and why."""
 
 
 @dataclass(slots=True)
@@ -49,10 +60,21 @@ class Facts:
     keys: set[str] = field(default_factory=set)
     """The idempotency keys of all acts."""
     ids: set[tuple[str, str]] = field(default_factory=set)
+    leases: Leases = field(default_factory=Leases)
+    slots: Slots = field(default_factory=Slots)
+    notices: Notices = field(default_factory=Notices)
+    clocks: Clocks = field(default_factory=Clocks)
+    pace: Pace = field(default_factory=Pace)
 
     def wrong(self, about: str, line: Line, what: str) -> None:
         """Note that an entry breaks a rule."""
         self.faults.append(Fault(about, line.seq, what))
+
+    def note(self, about: str, line: Line, *found: str | None) -> None:
+        """Note what was found wrong with an entry; None is nothing."""
+        for what in found:
+            if what is not None:
+                self.wrong(about, line, what)
 
     def new(self, line: Line, kind: str, name: str) -> bool:
         """Note a new id; return False, and say so, if it was there before."""

@@ -12,6 +12,8 @@ from fullcount.runtime.offline.acts import (
     canary_waits,
     intents,
     outcomes,
+    steps_moved,
+    steps_seen,
 )
 from fullcount.runtime.offline.approvals import (
     Said,
@@ -40,6 +42,7 @@ def replay_line(facts: Facts, line: Line) -> None:
 def _run_began(facts: Facts, line: Line, said: Said) -> None:
     if line.run_id != said["run_id"]:
         facts.wrong("run", line, "it begins another run than the one that it belongs to")
+    facts.note("coordination", line, facts.slots.run_began(said))
     if facts.new(line, "run", said["run_id"]):
         facts.runs[said["run_id"]] = said | {"state": "running", "exit": None, "last": (line.seq, line.hash)}
 
@@ -49,6 +52,7 @@ def _run_finished(facts: Facts, line: Line, said: Said) -> None:
     if run is None or run["state"] != "running":
         facts.wrong("run", line, f"the run `{line.run_id}` ends, but it was not running")
         return
+    facts.notices.run_ended(line.seq, line.at, run, said["state"])
     run.update(state=said["state"], exit=said["exit"], summary=said["summary"])
 
 
@@ -78,6 +82,32 @@ def _pause_lifted(facts: Facts, _line: Line, said: Said) -> None:
     facts.paused.discard(said["workflow"])
 
 
+def _lease_claimed(facts: Facts, line: Line, said: Said) -> None:
+    facts.note("coordination", line, facts.leases.claimed(said, line.at))
+
+
+def _lease_released(facts: Facts, line: Line, said: Said) -> None:
+    facts.note("coordination", line, facts.leases.released(said))
+
+
+def _slot_taken(facts: Facts, line: Line, said: Said) -> None:
+    facts.new(line, "slot", said["slot_id"])
+    facts.note("coordination", line, facts.slots.taken(said))
+
+
+def _slot_finished(facts: Facts, line: Line, said: Said) -> None:
+    facts.note("coordination", line, facts.slots.finished(said))
+
+
+def _notice_queued(facts: Facts, line: Line, said: Said) -> None:
+    facts.new(line, "notice", said["notice_id"])
+    facts.note("run", line, facts.notices.queued(said, line.run_id, line.at))
+
+
+def _notice_moved(facts: Facts, line: Line, said: Said) -> None:
+    facts.note("run", line, facts.notices.moved(said, line.at))
+
+
 _HANDLERS: Final[dict[str, Callable[[Facts, Line, Said], None]]] = {
     "run_began": _run_began,
     "run_finished": _run_finished,
@@ -96,6 +126,14 @@ _HANDLERS: Final[dict[str, Callable[[Facts, Line, Said], None]]] = {
     "apply_ended": apply_ended,
     "canary_waits": canary_waits,
     "canary_passed": canary_passed,
+    "steps_seen": steps_seen,
+    "steps_moved": steps_moved,
+    "notice_queued": _notice_queued,
+    "notice_moved": _notice_moved,
+    "lease_claimed": _lease_claimed,
+    "lease_released": _lease_released,
+    "slot_taken": _slot_taken,
+    "slot_finished": _slot_finished,
     "halted": _halted,
     "resumed": _resumed,
     "paused": _paused,

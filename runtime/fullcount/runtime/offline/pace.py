@@ -1,0 +1,92 @@
+"""Whether acts were meant no faster than their workflow allows: judged for the store and for an export alike.
+
+What is recorded is when acts were meant, a group at a time, not when each call was made: so a pace that was a little
+too fast for a moment can't be seen, and one that was too fast over more than two of its windows can. Acts that came to
+nothing gave their place back, and do not count. How many calls were under way at once is not recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
+
+LARGEST_GROUP: Final = 50
+"""The most acts that one entry may mean."""
+
+_SECOND: Final = 1_000_000
+_NO_PLACE: Final = frozenset({"already_gone", "changed", "refused"})
+
+
+@dataclass(frozen=True, slots=True)
+class MeantGroup:
+    """One entry of intents."""
+
+    seq: int
+    at: int
+    run_id: str | None
+    kind: str
+    keys: tuple[str, ...]
+
+
+@dataclass(slots=True)
+class Pace:
+    """What was meant under each plan, in order."""
+
+    groups: dict[str, list[MeantGroup]] = field(default_factory=dict)
+
+    def meant(self, plan_id: str, group: MeantGroup) -> str | None:
+        """Take note of a group; return what is wrong with it alone."""
+        self.groups.setdefault(plan_id, []).append(group)
+        if not 1 <= len(group.keys) <= LARGEST_GROUP:
+            return f"{len(group.keys)} acts were meant at once, and at most {LARGEST_GROUP} may be"
+        return None
+
+
+def rate_of(plan: Mapping[str, Any]) -> Decimal | None:
+    """Return how many acts a second the workflow of a plan allows; None: it says nothing of it, or can't be read."""
+    acts = plan["program"].get("workflow", {}).get("acts", ())
+    rate = next((act.get("rate") for act in acts if act.get("proposal") == plan["proposal"]), None)
+    try:
+        return None if rate is None else Decimal(str(rate["$decimal"] if isinstance(rate, dict) else rate))
+    except (InvalidOperation, KeyError):
+        return None
+
+
+def too_fast(
+    pace: Pace, plan_id: str, rate: Decimal | None, outcome_of: Callable[[str, str], str | None]
+) -> list[tuple[int, str]]:
+    """Return where acts were meant faster than `rate` allows. `outcome_of`: what came of one, by kind and object."""
+    if rate is None or rate <= 0:
+        return []
+    many, window = max(1, int(rate)), int(max(1 / rate, Decimal(1)) * _SECOND)
+    wrong: list[tuple[int, str]] = []
+    counted: list[tuple[MeantGroup, int]] = []
+    for group in pace.groups.get(plan_id, ()):
+        if len(group.keys) > many:
+            wrong.append((group.seq, f"{len(group.keys)} acts were meant at once, and {_rated(rate)} allows {many}"))
+        took = sum(1 for key in group.keys if outcome_of(group.kind, key) not in _NO_PLACE)
+        counted.append((group, took))
+    for first in range(len(counted)):
+        start, acts = counted[first][0], 0
+        for group, took in counted[first + 1 :]:
+            if group.run_id != start.run_id or group.at < start.at:
+                break  # another run begins its count anew; and where the clock was set back, none is possible
+            acts += took
+            if acts > many * ((group.at - start.at) // window + 1):
+                return [
+                    *wrong,
+                    (group.seq, f"{acts} acts were meant within {_spent(group.at - start.at)} s, {_rated(rate)}"),
+                ]
+            if group.at - start.at > 60 * window:
+                break  # what is too fast over a longer time is too fast over a shorter one
+    return wrong
+
+
+def _rated(rate: Decimal) -> str:
+    return f"at most {rate.normalize():f} a second"
+
+
+def _spent(micros: int) -> str:
+    return f"{micros / _SECOND:g}"
