@@ -33,6 +33,28 @@ def test_a_rehearsal_without_a_canary_or_without_a_way_back_is_refused(clauses, 
     assert (only(text).code, underlined(text)) == (code, "rehearse restore")
 
 
+@pytest.mark.requirement("R28")
+@pytest.mark.parametrize(
+    ("clauses", "code"),
+    [
+        (("backup kept for 0d", "canary 2 then wait 15m"), "FC574"),
+        (("backup kept for 1s", "canary 2 then wait 15m", "rehearse restore"), "FC584"),
+        (("backup kept for 86399s",), "FC584"),
+        (("backup kept for 1d", "canary 2 then wait 1s"), "FC584"),
+        (("backup kept for 86459s", "canary 2 then wait 1m"), "FC584"),
+        (("backup kept for 1d",), None),
+        (("backup kept for 86460s", "canary 2 then wait 1m", "rehearse restore"), None),
+    ],
+)
+def test_a_backup_outlives_the_wait_of_the_canary_by_a_day(clauses, code):
+    """What is over when the rest is done can't restore what the canary did; the finding is at the clause."""
+    text = acting(*clauses).replace("directory.update(id: a.id, locked: true)", "directory.delete(id: a.id)")
+    if code is None:
+        assert codes(text) == []
+    else:
+        assert (only(text).code, underlined(text)) == (code, clauses[0])
+
+
 LOCK = "lock: directory.update(id: a.id, locked: true)"
 DELETE = "delete: directory.delete(id: a.id) after 30d"
 RELEASE = "release: directory.update(id: a.id, locked: false)"
@@ -54,6 +76,8 @@ def graduated(*entries: str) -> str:
         ((LOCK, f"{DELETE} rehearse restore", CANARY), "FC580", "rehearse restore"),
         ((f"{LOCK} {UNDO} rehearse restore", f"{DELETE} {BACKUP} rehearse restore", SMALL), "FC582", SMALL),
         ((LOCK, f"{DELETE} backup kept for 0d"), "FC574", "backup kept for 0d"),
+        ((LOCK, f"{DELETE} backup kept for 23h"), "FC584", "backup kept for 23h"),
+        ((LOCK, f"{DELETE} backup kept for 1d", CANARY), "FC584", "backup kept for 1d"),
         ((f"{LOCK} {UNDO} backup kept for 30d", DELETE), "FC575", "backup kept for 30d"),
         ((f"{LOCK} backup kept for 30d", DELETE), "FC576", "backup kept for 30d"),
         ((LOCK, f"{DELETE} cascades within limit"), "FC572", "cascades within limit"),

@@ -228,7 +228,7 @@ def prepare_rehearsal(folder: Path, objects: int) -> None:
             {
                 "not a.locked and": "a.version >= 1 and",
                 "directory.update(id: a.id, locked: true)": "directory.delete(id: a.id)",
-                "undo        directory.update(id: a.id, locked: false)": "backup kept for 1d",
+                "undo        directory.update(id: a.id, locked: false)": "backup kept for 2d",
                 "concurrency 4": "concurrency 4\n    canary 2 then wait 1s\n    rehearse restore",
             },
         ),
@@ -246,7 +246,7 @@ def prepare_rehearsed_step(folder: Path, objects: int) -> None:
     workflow = folder / "workflow.fcw"
     text = workflow.read_text()
     steps = """  act lock with steps {
-    delete: directory.delete(id: a.id) backup kept for 1d rehearse restore
+    delete: directory.delete(id: a.id) backup kept for 2d rehearse restore
     concurrency 4
     canary 2 then wait 1s
   }

@@ -106,6 +106,8 @@ class Terminal(Bench):
                 self._here = (self._here / folder).resolve()
             case ["sleep", length] if length.endswith("m"):
                 self._later += timedelta(minutes=int(length.removesuffix("m")))
+            case ["sleep", length] if length.endswith("d"):
+                self._later += timedelta(days=int(length.removesuffix("d")))
             case ["mkdir", folder]:
                 (self._here / folder).mkdir()
             case ["git", *arguments]:

@@ -10,6 +10,7 @@ it as a whole. It must never take silence for "nothing else".
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from fullcount.compiler import program
 from fullcount.compiler.catalog import Catalog, Closure, Operation
@@ -19,22 +20,61 @@ from fullcount.dsl import tree
 from fullcount.dsl.diagnostics import Diagnostics, Label
 from fullcount.dsl.source import Span
 
+LEAST_KEPT: Final = 86_400_000_000
+"""For how long a backup is kept at least once nothing waits any more, in microseconds: a day for people to see what
+went wrong, plan an undo, have it approved and apply it."""
+
 
 def check_keeping(
     decl: tree.ActDecl, calls: program.Calls, catalog: Catalog, sink: Diagnostics
 ) -> program.Calls | None:
     """Check these clauses; return the calls, with the undo that a backup makes possible; None with a finding."""
-    found = [_kept(deed, catalog, sink) for deed in deeds(decl, calls)]
+    found = [_kept(deed, decl.canary, catalog, sink) for deed in deeds(decl, calls)]
     kept = {each.deed.label: each for each in found if each is not None}
     return None if len(kept) < len(found) else with_kept(calls, kept)
 
 
-def _kept(deed: Deed, catalog: Catalog, sink: Diagnostics) -> Kept | None:
+def _kept(deed: Deed, canary: tree.CanaryDecl | None, catalog: Catalog, sink: Diagnostics) -> Kept | None:
     holds = [_closure(deed, catalog, sink), _cascades(deed, catalog, sink)]
     if deed.decl.backup is None:
         return Kept(deed, deed.call, deed.undo, None) if all(holds) else None
+    holds.append(_long_enough(deed.decl.backup, canary, sink))
     kept = _backed_up(deed, deed.decl.backup, catalog, sink)
     return kept if all(holds) else None
+
+
+def _long_enough(said: tree.BackupDecl, canary: tree.CanaryDecl | None, sink: Diagnostics) -> bool:
+    """Whether a backup outlives the wait of the canary by a day; if not, that is reported.
+
+    The objects of a canary are acted on before it waits, so their backups are the oldest when the rest is done. A
+    canary of a graduated act waits for each of its steps.
+    """
+    if said.kept <= 0:
+        error(
+            sink,
+            "FC574",
+            "a backup that is kept for no time",
+            said.span,
+            why="zero means none: it would be gone before anybody could miss the object",
+            help="write `backup kept for 30d`",
+        )
+        return False
+    waits = 0 if canary is None else max(canary.wait, 0)
+    if said.kept >= waits + LEAST_KEPT:
+        return True
+    label = () if canary is None else (Label(canary.span, "its objects wait this long"),)
+    least = "24 hours" if canary is None else "24 hours longer than the canary waits"
+    error(
+        sink,
+        "FC584",
+        "this backup is over before anything could be taken back",
+        said.span,
+        labels=label,
+        note=f"to be kept for at least {least}",
+        why="an undo is planned, approved by people and applied, and a backup whose time is over restores nothing",
+        help="write `backup kept for 30d`" if waits + LEAST_KEPT <= 30 * LEAST_KEPT else "keep it longer",
+    )
+    return False
 
 
 def _operation(call: program.OperationCall, catalog: Catalog) -> Operation:
@@ -77,16 +117,6 @@ def _cascades(deed: Deed, catalog: Catalog, sink: Diagnostics) -> bool:
 
 def _backed_up(deed: Deed, said: tree.BackupDecl, catalog: Catalog, sink: Diagnostics) -> Kept | None:
     call, decl = deed.call, deed.decl
-    if said.kept <= 0:
-        error(
-            sink,
-            "FC574",
-            "a backup that is kept for no time",
-            said.span,
-            why="zero means none: it would be gone before anybody could miss the object",
-            help="write `backup kept for 30d`",
-        )
-        return None
     if decl.undo is not None:
         error(
             sink,

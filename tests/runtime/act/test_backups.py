@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import stat
+from dataclasses import replace
 
 import pytest
 from tests.support.acting import DAY, Orphans
 from tests.support.applying import Stage, figures, left_alone, row
 
+from fullcount.runtime.act.backing_up import past_restoring
 from fullcount.runtime.backups.files import BackupFiles
 from fullcount.runtime.connectors.base import Outcome, SourceError
 from fullcount.runtime.evidence.codes import Reason
@@ -184,7 +186,12 @@ async def test_a_backup_out_of_its_time_restores_nothing_and_is_removed(tmp_path
     stage = stage_of(tmp_path)
     plan = await stage.approved()
     await stage.apply(plan)
+    done = stage.store.last_acts(plan.document.plan_id)
+    assert not past_restoring(done, stage.store.now())
+    assert not past_restoring((), stage.store.now())
     stage.world.clock.advance(31 * 86_400)
+    assert past_restoring(done, stage.store.now())
+    assert not past_restoring((*done, replace(done[0], parameters={})), stage.store.now())
     nothing = await stage.undoing(plan)
     assert isinstance(nothing, NothingToUndo)
     assert {finding.code for finding in nothing.refusal.findings} == {"FC789"}

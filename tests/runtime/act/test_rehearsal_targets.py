@@ -83,8 +83,8 @@ workflow tidy {{
   act tidy with {act}
 }}
 """
-PLAIN = f"shop.delete(id: t.id) {{ backup kept for 1d {CANARY} rehearse restore }}"
-STEPS = f"steps {{ delete: shop.delete(id: t.id) backup kept for 1d rehearse restore {CANARY} }}"
+PLAIN = f"shop.delete(id: t.id) {{ backup kept for 2d {CANARY} rehearse restore }}"
+STEPS = f"steps {{ delete: shop.delete(id: t.id) backup kept for 2d rehearse restore {CANARY} }}"
 
 INCARNATION = 'incarnation = "uid"'
 

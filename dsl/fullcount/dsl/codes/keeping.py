@@ -1,4 +1,4 @@
-"""FC571 to FC583: what goes with an object, what is kept of it, and the rehearsal of bringing it back.
+"""FC571 to FC584: what goes with an object, what is kept of it, and the rehearsal of bringing it back.
 
 A part of the hundred on how much may happen.
 """
@@ -201,5 +201,19 @@ CODES: tuple[Code, ...] = (
         ),
         wrong=_SHREDDED.replace("OPERATION", "drop"),
         right=_SHREDDED.replace("OPERATION", "drop").replace("    rehearse restore\n", ""),
+    ),
+    Code(
+        id="FC584",
+        title="a backup that is over too soon",
+        explanation=(
+            "The first objects of a plan are acted on, a canary waits, the rest follows; then somebody sees that it "
+            "was wrong, plans an undo, has it approved and applies it. A backup whose time is over by then restores "
+            "nothing, and `rehearse restore` finds that out only when the objects of the canary are gone.\n\n"
+            "So a backup is kept for at least 24 hours, and for at least 24 hours longer than the canary waits; in a "
+            "graduated act that holds for the backup of each step. Keep it for as long as it may take until somebody "
+            "misses an object: `backup kept for 30d`."
+        ),
+        wrong=_deleting("backup kept for 1s", "canary 2 then wait 15m", "rehearse restore"),
+        right=_deleting("backup kept for 30d", "canary 2 then wait 15m", "rehearse restore"),
     ),
 )

@@ -15,14 +15,15 @@ _ACT = """\
 directory.update(id: a.id, locked: true) {
     undo directory.update(id: a.id, locked: false)
     stop after 1 failure"""
-_KEPT = edited("accounts.fcw", _RULE, (_ACT, "directory.delete(id: a.id) {\n    backup kept for 10m"))
+_KEPT = edited("accounts.fcw", _RULE, (_ACT, "directory.delete(id: a.id) {\n    backup kept for 1d"))
 _ALONG = edited("accounts.fcw", _RULE, (_ACT, "directory.delete(id: a.id) {\n    cascades within limit"))
 _REHEARSED = edited(
     "accounts.fcw",
     _RULE,
     (_ACT, "directory.delete(id: a.id) {\n    backup kept for 30d\n    canary 1 then wait 15m\n    rehearse restore"),
 )
-_REHEARSED_TOO_LATE = tuple((name, text.replace("kept for 30d", "kept for 10m")) for name, text in _REHEARSED)
+_OTHER = """sqlite3 directory.db "CREATE TRIGGER anew AFTER INSERT ON accounts BEGIN UPDATE accounts SET owner = 'x' \
+WHERE id = NEW.id; END\""""
 _GRANTS = """sqlite3 directory.db "CREATE TABLE grants (account TEXT REFERENCES accounts ON DELETE CASCADE)\""""
 _GRANT = """sqlite3 directory.db "INSERT INTO grants VALUES ('a01')\""""
 _TRIGGER = """sqlite3 directory.db "CREATE TRIGGER audit AFTER DELETE ON grants BEGIN SELECT 1; END\""""
@@ -46,7 +47,7 @@ CODES: tuple[Code, ...] = (
         "If the folder of the backups was lost or changed, put it back from your own backup of it and undo again. A "
         "backup whose time is over is gone for good: `backup kept for …` says how long.",
         form=Form.COMMAND,
-        wrong=session(PLAN, APPROVE, APPLY, "sleep 30m", _UNDO),
+        wrong=session(PLAN, APPROVE, APPLY, "sleep 2d", _UNDO),
         right=session(PLAN, APPROVE, APPLY, _UNDO),
         files=(*_DELETABLE, *_KEPT),
     ),
@@ -75,10 +76,9 @@ CODES: tuple[Code, ...] = (
         "or do without the rehearsal and let more people approve; then plan again. What merely could not be told is "
         "gone on with by applying the same plan again.",
         form=Form.COMMAND,
-        wrong=session(PLAN, APPROVE, APPLY, "sleep 30m", f"{APPLY} --json"),
+        wrong=session(PLAN, APPROVE, APPLY, _OTHER, "sleep 30m", f"{APPLY} --json"),
         right=session(PLAN, APPROVE, APPLY, "sleep 30m", f"{APPLY} --json"),
         files=(*_DELETABLE, *_REHEARSED),
-        wrong_files=(*_DELETABLE, *_REHEARSED_TOO_LATE),
     ),
     Code(
         "FC797",

@@ -8,7 +8,7 @@ whole, or stored, is left alone (FC788). Nothing here writes at a source.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -120,6 +120,17 @@ def restorable(entry: LedgerEntry, files: BackupFiles, now: datetime) -> StoredB
         return replace(backup, content=files.get(backup.sha256))
     except BackupLost as lost:
         return Unrestorable(f"{lost.message} ({LOST})", for_good=False)  # the folder may be put back
+
+
+def past_restoring(acts: Iterable[LedgerEntry], now: datetime) -> bool:
+    """Whether of all that was done only backups could bring something back, and the time of each of them is over."""
+    done = [each for each in acts if each.outcome is Outcome.DONE and each.intent_at is not None]
+    return len(done) > 0 and all(_is_over(each, now) for each in done)
+
+
+def _is_over(entry: LedgerEntry, now: datetime) -> bool:
+    backup = backup_of(entry.parameters)
+    return backup is not None and entry.intent_at is not None and now >= kept_until(entry.intent_at, backup.kept)
 
 
 def kept_until(intent_at: datetime, kept: int) -> datetime:

@@ -15,6 +15,7 @@ def apply(plan: str, as_json: bool) -> None:
 
     Called again it does nothing twice: what was cut off is gone on with, what is done stays done.
     """
+    from fullcount.runtime.act.backing_up import past_restoring
     from fullcount.runtime.cli.acting import run_to_its_end
     from fullcount.runtime.cli.reports import apply_report, told_report
     from fullcount.runtime.cli.screen import show, show_json
@@ -23,12 +24,13 @@ def apply(plan: str, as_json: bool) -> None:
     with session() as here:
         end = run_to_its_end(lambda stop, tell: here.engine.apply(plan, here.person, stop=stop, progress=tell), as_json)
         head = here.store.head()
+        too_late = past_restoring(here.store.last_acts(end.plan.document.plan_id), here.store.now())
     if as_json:
         from fullcount.runtime.cli.acting import end_document
 
         show_json(end_document(end))
     else:
-        show(apply_report(end, head))
+        show(apply_report(end, head, too_late=too_late))
         if end.told:
             show(told_report(end.told))
     raise click.exceptions.Exit(int(end.exit))

@@ -221,8 +221,8 @@ def settle_report(plan: StoredPlan, settled: Sequence[LedgerEntry]) -> Renderabl
     return Text("\n".join(lines))
 
 
-def apply_report(end: ApplyEnd, head: Head) -> RenderableType:
-    """Return what an apply came to."""
+def apply_report(end: ApplyEnd, head: Head, *, too_late: bool = False) -> RenderableType:
+    """Return what an apply came to. `too_late`: nothing of it can be taken back any more."""
     document = end.plan.document
     verb = "done" if document.undo is None else "undone"
     if end.report is None:
@@ -236,7 +236,7 @@ def apply_report(end: ApplyEnd, head: Head) -> RenderableType:
             meaning=NOT_DONE,
             next_step=_after_refusal(end),
         )
-    view = render_applied(applied_view(end.report, end.plan, head, verb), exit_code=int(end.exit))
+    view = render_applied(applied_view(end.report, end.plan, head, verb, too_late=too_late), exit_code=int(end.exit))
     again = "this plan was applied to its end before; nothing was done again"
     return Group(Text(again, style="bold"), view) if end.report.repeated else view
 
@@ -267,7 +267,9 @@ def steps_of(report: ApplyReport, plan: StoredPlan) -> tuple[str, ...]:
     )
 
 
-def applied_view(report: ApplyReport, plan: StoredPlan, head: Head, verb: str) -> AppliedView:
+def applied_view(
+    report: ApplyReport, plan: StoredPlan, head: Head, verb: str, *, too_late: bool = False
+) -> AppliedView:
     """Return the plain values of a report."""
     changed = Counter(
         _STANDING_WORDS.get(row.reason or "", "changed since the plan")
@@ -282,7 +284,7 @@ def applied_view(report: ApplyReport, plan: StoredPlan, head: Head, verb: str) -
         or (row.outcome is Outcome.NOT_STARTED and row.detail != "")
     ]
     act = plan.document.act
-    undoable = verb == "done" and act is not None and act["undo"] is not None
+    undoable = verb == "done" and not too_late and act is not None and act["undo"] is not None
     return AppliedView(
         verb=verb,
         plan_id=report.plan_id,
