@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.support.catalogs import EXAMPLE
 from tests.support.compiling import with_rule
 
+from fullcount.compiler.catalog import UndoQuorum
 from fullcount.compiler.pipeline import compile_source
 from fullcount.compiler.seats import seat
 from fullcount.dsl.source import Source
@@ -59,6 +62,38 @@ def test_more_people_than_the_roles_have_are_warned_of(quorums, authors, could):
 def test_enough_people_and_roles_that_nobody_knows_are_left_alone(quorums, authors):
     """What can't be known is not guessed at."""
     assert found(quorums, *authors) == []
+
+
+def undo(*quorums, authors=()):
+    """Return the findings of a workflow that is right, in a workspace that asks these to approve an undo."""
+    catalog = replace(EXAMPLE, undo=quorums)
+    return list(compile_source(Source("tidy.fcw", PLAIN), catalog, authors=frozenset(authors)).diagnostics)
+
+
+@pytest.mark.requirement("R24", "R39")
+@pytest.mark.parametrize(
+    ("quorums", "authors", "code", "said"),
+    [
+        ((UndoQuorum(1, "nobody-role"),), (), "FC120", "`nobody-role`, which is not in this workspace"),
+        ((UndoQuorum(1, "on-call"),), (), "FC409", "`on-call`, and there is nobody in it"),
+        ((UndoQuorum(3, "ops"),), (), "FC408", "of an undo, `3 of role"),
+        ((UndoQuorum(2, "ops"), UndoQuorum(1, "duty")), (), "FC408", "only 2 people could fill it"),
+        ((UndoQuorum(2, "ops"),), ("uid:71",), "FC408", "not counting the author `uid:71`"),
+    ],
+)
+def test_a_policy_by_which_nobody_could_approve_an_undo_is_said_at_the_act(quorums, authors, code, said):
+    """It would be found out when something has to be taken back; the finding names where it is asked for."""
+    (finding,) = undo(*quorums, authors=authors)
+    assert (finding.code, said in finding.message) == (code, True), finding.message
+    assert "[policy] undo_approvals" in f"{finding.why} {finding.note}"
+    assert PLAIN[finding.span.start : finding.span.end] == "disable"
+
+
+def test_a_policy_by_which_people_can_approve_an_undo_is_left_alone():
+    """As is a role whose people nobody knows."""
+    assert undo(UndoQuorum(1, "ops"), UndoQuorum(1, "duty")) == []
+    assert undo(UndoQuorum(2, "ops", not_by_author=False), authors=("uid:71",)) == []
+    assert undo(UndoQuorum(99, "iam-admin")) == []
 
 
 def test_the_warning_can_be_allowed_with_a_reason():

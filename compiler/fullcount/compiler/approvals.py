@@ -168,6 +168,27 @@ def check_irreversible(act: program.Act, names: Names, sink: Diagnostics) -> Non
     )
 
 
+def check_undo_approvals(names: Names, sink: Diagnostics) -> None:
+    """Report roles of the workspace's own quorums for an undo that are not there or empty: nothing could be undone.
+
+    It is said at the act that could not be taken back; a workflow without one is not concerned.
+    """
+    acts = unique_acts(names)
+    if len(acts) == 0:
+        return
+    at, roles = acts[0].proposal.span, names.catalog.roles()
+    for role in dict.fromkeys(quorum.role for quorum in names.catalog.undo_approvals()):
+        why = "nobody could ever approve an undo, of this workflow or any other"
+        note = "asked for by `[policy] undo_approvals` in fullcount.toml"
+        if role not in roles:
+            message = f"an undo is to be approved by the role `{role}`, which is not in this workspace"
+            near_by = did_you_mean(role, roles, "roles")
+            error(sink, "FC120", message, at, note=note, why=why, help=near_by or "name a role of `[roles]` there")
+        elif names.catalog.people(role) == frozenset():
+            message = f"an undo is to be approved by the role `{role}`, and there is nobody in it"
+            error(sink, "FC409", message, at, note=note, why=why, help="name its people under `[roles]`")
+
+
 def _roles_once(decl: tree.ApproveDecl, sink: Diagnostics) -> None:
     first: dict[str, tree.QuorumDecl] = {}
     for quorum in decl.quorums:

@@ -121,6 +121,15 @@ class Resource:
     ids: Mapping[str, str] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True)
+class UndoQuorum:
+    """So many people of a role who must approve an undo, by the workspace."""
+
+    count: int
+    role: str
+    not_by_author: bool = True
+
+
 class Catalog(Protocol):
     """The sources of a workspace, as far as a compiler needs them."""
 
@@ -148,6 +157,10 @@ class Catalog(Protocol):
         """Return how many people at least must approve an act that can't be taken back; 1: as many as any other."""
         ...
 
+    def undo_approvals(self) -> Sequence[UndoQuorum]:
+        """Return who must approve an undo of any workflow; empty: as many of the same roles as its act asks for."""
+        ...
+
     def notifiers(self) -> Sequence[str]:
         """Return the names of the configured notifiers."""
         ...
@@ -168,6 +181,7 @@ class StaticCatalog:
     members: Mapping[str, frozenset[str]] = field(default_factory=dict)
     notifier_names: tuple[str, ...] = ()
     irreversible: int = 1
+    undo: tuple[UndoQuorum, ...] = ()
 
     def sources(self) -> Sequence[str]:
         """See `Catalog.sources`."""
@@ -192,6 +206,10 @@ class StaticCatalog:
     def irreversible_approvals(self) -> int:
         """See `Catalog.irreversible_approvals`."""
         return self.irreversible
+
+    def undo_approvals(self) -> Sequence[UndoQuorum]:
+        """See `Catalog.undo_approvals`."""
+        return self.undo
 
     def notifiers(self) -> Sequence[str]:
         """See `Catalog.notifiers`."""

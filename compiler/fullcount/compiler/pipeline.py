@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fullcount.compiler import program
-from fullcount.compiler.approvals import check_approvals, check_irreversible, unique_acts
+from fullcount.compiler.approvals import check_approvals, check_irreversible, check_undo_approvals, unique_acts
 from fullcount.compiler.automatic import check_automatic
 from fullcount.compiler.bounded import check_bounded
 from fullcount.compiler.canary import check_canary
@@ -219,6 +219,7 @@ def compile_workflow(workflow: tree.Workflow, around: Surroundings, sink: Diagno
 
     # approval, blast radius, schedule
     approvals = check_approvals(names, sink)
+    check_undo_approvals(names, sink)
     for name, decl in names.proposals.items():
         check_limit(decl, acted_on(names, name), sink)
     acts: list[program.Act] = []

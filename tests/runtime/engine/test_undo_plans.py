@@ -109,6 +109,8 @@ def test_a_policy_that_asks_nobody_is_refused(bench, applied, wrong):
     ended = bench.run("undo", applied["plan_id"], "--json")
     assert ended.exit == 1
     assert ended.json["error"]["code"].startswith("FC60")
+    said = ended.json["error"]["message"]
+    assert not any(word in said for word in ("tuple", "validation", "; also", "dictionary", "Input")), said
 
 
 # -- what it is told in -----------------------------------------------------------------------------------------------

@@ -41,6 +41,14 @@ def _people(value: Any) -> Any:
     return value
 
 
+def _quorums(value: Any) -> Any:
+    if not isinstance(value, list) or len(value) == 0 or not all(isinstance(each, dict) for each in value):
+        msg = "expected who must approve an undo: one entry or more, each with `count` and `role`"
+        said = 'as `undo_approvals = [{ count = 1, role = "on-call" }]`; without the key: as many as its act asks for'
+        raise SettingError(msg, help=said)
+    return value
+
+
 class UndoQuorum(BaseModel):
     """So many people of a role who must approve an undo."""
 
@@ -61,7 +69,7 @@ class Policy(BaseModel):
     """How many objects a plan may have at most to be approved by its workflow's own rule; 0: no plan is."""
     irreversible_approvals: Annotated[StrictInt, BeforeValidator(_people), Field(ge=1)] = 1
     """How many people at least must approve an act that can't be taken back; 1: as many as any other."""
-    undo_approvals: Annotated[tuple[UndoQuorum, ...], Field(min_length=1)] | None = None
+    undo_approvals: Annotated[tuple[UndoQuorum, ...] | None, BeforeValidator(_quorums)] = None
     """Who must approve an undo; None: as many of the same roles as its workflow asks for."""
     warnings_become_failures: Annotated[StrictInt, BeforeValidator(_a_count), Field(ge=1)] = RUNS
     """After how many readings in a row a warning that nobody resolved or accepted is a failure."""

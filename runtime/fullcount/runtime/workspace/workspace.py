@@ -12,7 +12,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from fullcount.compiler.catalog import StaticCatalog
+from fullcount.compiler.catalog import StaticCatalog, UndoQuorum
 from fullcount.compiler.program import Inventory, Quorum
 from fullcount.runtime.approve.signing import Signing
 from fullcount.runtime.connectors.base import Connector, RestsOnFiles
@@ -112,6 +112,9 @@ class Workspace(Premises):
             members=people,
             notifier_names=told,
             irreversible=file.policy.irreversible_approvals,
+            undo=tuple(
+                UndoQuorum(each.count, each.role, each.not_by_author) for each in file.policy.undo_approvals or ()
+            ),
         )
         super().__init__(root, seen_from, with_ids(declared, file.ids, FILE_NAME))
         self._file = file
