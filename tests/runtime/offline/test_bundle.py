@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import subprocess
 import sys
 import tempfile
@@ -170,6 +171,74 @@ def test_a_file_that_is_missing_or_too_many_is_found(folder, standalone, tmp_pat
     copy = copied(folder, tmp_path / "b")
     change(copy)
     assert standalone.check_bundle(copy).faults[0].about == about
+
+
+def _socket(at: Path) -> None:
+    here = Path.cwd()
+    os.chdir(at.parent)  # the path of a socket must be short
+    try:
+        with socket.socket(socket.AF_UNIX) as made:
+            made.bind(at.name)
+    finally:
+        os.chdir(here)
+
+
+def _huge(at: Path) -> None:
+    with at.open("wb") as file:
+        file.truncate((1 << 36) + 1)  # of a sparse file nothing is on the disk
+
+
+def _link_to_a_pipe(at: Path) -> None:
+    pipe = at.parent.with_name(f"pipe-{at.parent.name}")
+    os.mkfifo(pipe)
+    at.symlink_to(pipe)
+
+
+NO_FILES = {
+    "a pipe": os.mkfifo,
+    "a socket": _socket,
+    "a folder": Path.mkdir,
+    "a link": lambda at: at.symlink_to("verify.py"),
+    "a link to nothing": lambda at: at.symlink_to("nothing"),
+    "a link to a folder": lambda at: at.symlink_to("plans"),
+    "a link to a device": lambda at: at.symlink_to("/dev/zero"),
+    "a link to a pipe": _link_to_a_pipe,
+    "a file without an end": _huge,
+}
+
+
+@pytest.mark.parametrize("make", NO_FILES.values(), ids=NO_FILES)
+@pytest.mark.parametrize("name", ["head.json", "journal.jsonl", "bundle.json"])
+def test_what_is_no_file_of_the_folder_is_a_fault_and_keeps_nobody_waiting(folder, standalone, tmp_path, name, make):
+    """Whatever stands where a file belongs is not opened; nor is it where nothing belongs."""
+    copy = copied(folder, tmp_path / "b")
+    (copy / name).unlink()
+    make(copy / name)
+    assert any(name in fault.what for fault in standalone.check_bundle(copy).faults)
+    beside = copied(folder, tmp_path / "c")
+    make(beside / "more")
+    whole = make is Path.mkdir  # an empty folder holds nothing that could belong or not
+    assert (standalone.check_bundle(beside).faults == []) is whole
+
+
+def test_a_pipe_keeps_the_file_itself_from_nothing(folder, tmp_path):
+    """Also where it is named on the command line; a link to a file may be named there."""
+    copy = copied(folder, tmp_path / "b")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "signers").symlink_to(copy / "allowed_signers")
+
+    def ran(*more):
+        command = [sys.executable, "-I", "-S", str(copy / "verify.py"), *more]
+        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+    assert ran("--allowed-signers", str(tmp_path / "pipe")).returncode == 2
+    assert ran("--row", str(tmp_path / "pipe")).returncode == 1
+    assert ran("--allowed-signers", str(tmp_path / "signers")).returncode == 0
+    (copy / "head.json").unlink()
+    os.mkfifo(copy / "head.json")
+    ended = ran()
+    assert (ended.returncode, "`head.json` is no file of its own" in ended.stdout) == (1, True), ended.stdout
+    assert "a pipe" in ended.stdout
 
 
 NO_DOCUMENT = {

@@ -16,6 +16,7 @@ from fullcount.runtime.offline.attest import certificate_statement, open_envelop
 from fullcount.runtime.offline.canonical import NotCanonical, canonical, read_canonical_text, sha256
 from fullcount.runtime.offline.clocks import steps_wrong
 from fullcount.runtime.offline.facts import UNTOLD, Facts
+from fullcount.runtime.offline.files import NoFile, digest_of_own, files_below, lines_of, open_own, read_own
 from fullcount.runtime.offline.journal import Chain, Fault
 from fullcount.runtime.offline.kinds import shape_wrong
 from fullcount.runtime.offline.notices import untold
@@ -30,6 +31,7 @@ from fullcount.runtime.offline.undos import undo_wrong
 
 FORMAT: Final = "fullcount bundle 1"
 MANIFEST: Final = "bundle.json"
+JOURNAL: Final = "journal.jsonl"
 VERIFIER: Final = "verify.py"
 
 
@@ -84,7 +86,7 @@ def expected_evidence(facts: Facts, run_id: str | None, plan_id: str | None) -> 
 
 def _manifest(folder: Path, checked: Checked) -> dict[str, Any] | None:
     try:
-        text = (folder / MANIFEST).read_bytes().decode()
+        text = read_own(folder / MANIFEST).decode()
         said = read_canonical_text(text.removesuffix("\n"))
         shape = {"format": "text", "run_id": "text", "plan_id": "?text", "head": "{any}", "files": "{text}"}
         right = text.endswith("\n") and shape_wrong(said, shape) is None and said["format"] == FORMAT
@@ -99,7 +101,11 @@ def _manifest(folder: Path, checked: Checked) -> dict[str, Any] | None:
 
 def _files(folder: Path, manifest: dict[str, Any], checked: Checked) -> dict[str, bytes]:
     """Return the files that fit the manifest, except the journal, which is read line by line."""
-    found = {path.relative_to(folder).as_posix(): path for path in sorted(folder.rglob("*")) if not path.is_dir()}
+    try:
+        found = files_below(folder)
+    except OSError as error:
+        checked.wrong("bundle", f"a folder in it can't be read: {error.strerror}")
+        return {}
     found.pop(MANIFEST, None)
     caches = [name for name in found if "__pycache__" in name]
     for name in sorted(set(manifest["files"]) - set(found)):
@@ -108,14 +114,21 @@ def _files(folder: Path, manifest: dict[str, Any], checked: Checked) -> dict[str
         checked.wrong("bundle", f"`{name}` does not belong to the bundle")
     files = {}
     for name, path in found.items():
-        if name in manifest["files"] and not path.is_symlink():
-            data = path.read_bytes()
-            if sha256(data) != manifest["files"][name]:
-                checked.wrong("bundle", f"`{name}` was changed: it does not fit its hash in {MANIFEST}")
-            files[name] = b"" if name == "journal.jsonl" else data
-        elif path.is_symlink():
-            checked.wrong("bundle", f"`{name}` is no file of its own")
-    for name in ("journal.jsonl", VERIFIER):
+        if name not in manifest["files"]:
+            continue
+        try:
+            data = b"" if name == JOURNAL else read_own(path)
+            digest = digest_of_own(path) if name == JOURNAL else sha256(data)
+        except NoFile as error:
+            checked.wrong("bundle", f"`{name}` is no file of its own that is read here: {error}")
+            continue
+        except OSError as error:
+            checked.wrong("bundle", f"`{name}` can't be read: {error.strerror}")
+            continue
+        if digest != manifest["files"][name]:
+            checked.wrong("bundle", f"`{name}` was changed: it does not fit its hash in {MANIFEST}")
+        files[name] = data
+    for name in (JOURNAL, VERIFIER):
         if name not in manifest["files"]:
             checked.wrong("bundle", f"`{name}` is not part of the bundle")
     return files
@@ -151,8 +164,8 @@ def _journal(
     checked: Checked,
 ) -> None:
     chain = Chain()
-    if "journal.jsonl" in files:
-        for line in chain.read(_lines(folder / "journal.jsonl", checked)):
+    if JOURNAL in files:
+        for line in chain.read(_lines(folder / JOURNAL, checked)):
             replay_line(checked.facts, line)
             if line.seq in checked.facts.heads:
                 checked.facts.heads[line.seq] = line.hash
@@ -168,8 +181,8 @@ def _journal(
 
 
 def _lines(path: Path, checked: Checked) -> Iterator[str]:
-    with path.open("rb") as file:
-        for data in file:
+    with open_own(path) as file:
+        for data in lines_of(file):
             if not data.endswith(b"\n"):
                 checked.wrong("chain", "the journal's last line is not whole")
             yield data.decode("utf-8", "surrogateescape")

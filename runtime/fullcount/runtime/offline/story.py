@@ -20,6 +20,7 @@ from typing import Any, Final
 from fullcount.runtime.offline.acts import ends_of, plan_counts
 from fullcount.runtime.offline.bundle import Checked, check_bundle
 from fullcount.runtime.offline.canonical import canonical
+from fullcount.runtime.offline.files import read_given
 from fullcount.runtime.offline.plans import row_proof, row_proven
 from fullcount.runtime.offline.rehearsals import AGAIN, RESTORE
 from fullcount.runtime.offline.signers import is_about_trust
@@ -55,7 +56,7 @@ def main(arguments: list[str]) -> int:
         anchor = (int(seq), digest)
     folder = Path(given.get("", str(Path(__file__).parent)))
     try:
-        own = Path(given["--allowed-signers"]).read_text("utf-8") if "--allowed-signers" in given else None
+        own = read_given(Path(given["--allowed-signers"])).decode() if "--allowed-signers" in given else None
     except (OSError, UnicodeDecodeError) as error:
         print(harmless(f"--allowed-signers can't be read: {error}"), file=sys.stderr)  # noqa: T201
         return 2
@@ -147,7 +148,7 @@ def _proof(checked: Checked, key: str) -> str | None:
 
 def _row_holds(checked: Checked, path: Path) -> bool:
     try:
-        said = json.loads(path.read_text("utf-8"))
+        said = json.loads(read_given(path).decode())
         root = (checked.plan or {})["merkle_root"]
         proven = row_proven(root, said["row"], said["index"], said["size"], said["path"])
         return bool(proven) and bool(said["root"] == root)
