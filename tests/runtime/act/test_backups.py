@@ -165,7 +165,9 @@ async def test_a_backup_that_is_lost_is_told_by_undo_and_by_verify(tmp_path, wha
     else:
         file.write_bytes(kept.replace(b"production", b"elsewhere!"))
     assert len(problems(stage)) == 1
-    assert "backup" in problems(stage)[0]
+    assert "a backup is lost: " in problems(stage)[0]
+    found = verify(stage.store, stage.snapshots, backups=stage.backups)
+    assert (found.wrong, len(found.lost), found.exit) == ((), 1, Exit.ERROR)
     undo = await stage.to_undo(plan)
     (left,) = undo.document.undecided
     assert "FC789" in left.missing[0]
@@ -179,6 +181,28 @@ async def test_a_backup_that_is_lost_is_told_by_undo_and_by_verify(tmp_path, wha
     assert "FC789" in row(report, left.key[0]).detail
     file.write_bytes(kept)
     assert figures(await stage.apply(undo)) == {"done": 1}
+
+
+async def test_a_backup_of_what_was_restored_is_needed_no_more(tmp_path):
+    """That it is lost is no problem, and nothing is compared; of what was not restored it still is one."""
+    stage = stage_of(tmp_path)
+    plan = await stage.approved()
+    await stage.apply(plan)
+    undo = await stage.to_undo(plan)
+    assert figures(await stage.apply(undo)) == {"done": 3}
+    for file in stage.backups.root.iterdir():
+        file.unlink()
+    found = verify(stage.store, stage.snapshots, backups=stage.backups)
+    assert (found.ok, found.checked["backup"]) == (True, 0)
+
+
+async def test_of_what_a_source_keeps_itself_only_the_record_is_compared(tmp_path):
+    """It is counted for itself, and said."""
+    stage = stage_of(tmp_path)
+    await stage.apply(await stage.approved())
+    found = verify(stage.store, stage.snapshots, backups=stage.backups, keeping={"fake"})
+    assert (found.ok, found.checked["backup"], found.checked["record_of_quarantine"]) == (True, 0, 3)
+    assert any("quarantine are not looked at" in note for note in found.notes)
 
 
 async def test_a_backup_out_of_its_time_restores_nothing_and_is_removed(tmp_path):

@@ -18,6 +18,7 @@ from typing import Any, Final
 from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.journal.entry import parse_canonical
+from fullcount.runtime.offline.files import read_own
 from fullcount.runtime.plan.digest import canonical_bytes, sha256_text
 
 _NAME: Final = re.compile(r"[0-9a-f]{64}\.json")
@@ -64,12 +65,12 @@ class BackupFiles:
         """Return what is stored under a digest. Raises `BackupLost`."""
         path = self._place(digest)
         try:
-            data = path.read_bytes()
+            data = read_own(path)
         except FileNotFoundError:
             msg = f"the backup `{path.name}` is not there"
             raise BackupLost(msg) from None
         except OSError as error:
-            msg = f"the backup `{path.name}` can't be read: {error.strerror}"
+            msg = f"the backup `{path.name}` can't be read: {error.strerror or error}"
             raise BackupLost(msg) from None
         if sha256_text(data) != digest:
             msg = f"the backup `{path.name}` was changed after it was stored"

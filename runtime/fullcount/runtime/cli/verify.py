@@ -11,6 +11,8 @@ from fullcount.runtime.cli import options
 
 if TYPE_CHECKING:
     from fullcount.runtime.journal.entry import Head
+    from fullcount.runtime.journal.report import Problem, VerifyReport
+    from fullcount.runtime.workspace import Workspace
 
 
 @options.command()
@@ -22,13 +24,11 @@ if TYPE_CHECKING:
 @options.as_json
 def verify(anchor: str | None, snapshots: bool, backups: bool, export: Path | None, force: bool, as_json: bool) -> None:
     """Check that the record holds. The journal's chain, plans, approvals, acts and sums."""
-    from fullcount.runtime.cli.layout import wrapped
     from fullcount.runtime.cli.overwriting import check_overwriting
     from fullcount.runtime.cli.screen import show_json
     from fullcount.runtime.cli.session import reading_session
     from fullcount.runtime.journal.export import export_jsonl, is_export
     from fullcount.runtime.journal.verify import verify as verify_store
-    from fullcount.runtime.text import plain
     from fullcount.runtime.workflow_files import UsageError
 
     if export is not None:
@@ -39,6 +39,7 @@ def verify(anchor: str | None, snapshots: bool, backups: bool, export: Path | No
             here.store,
             here.engine.snapshots if snapshots else None,
             backups=here.engine.backups if backups else None,
+            keeping=_keeping(here.workspace),
             anchor=noted,
             signers=here.workspace.signing().signers,
         )
@@ -61,7 +62,17 @@ def verify(anchor: str | None, snapshots: bool, backups: bool, export: Path | No
                 "notes": list(report.notes),
             }
         )
-    elif report.ok:
+    else:
+        _say(report)
+    raise click.exceptions.Exit(int(report.exit))
+
+
+def _say(report: VerifyReport) -> None:
+    """Print what was found: the record first, then what can't be restored any more."""
+    from fullcount.runtime.cli.layout import wrapped
+    from fullcount.runtime.text import plain
+
+    if len(report.wrong) == 0:
         checked = ", ".join(f"{number:,} {kind.replace('_', ' ')}" for kind, number in report.checked.items() if number)
         click.echo(f"VERIFIED  {report.entries:,} entries, every hash, link, plan, approval, act and sum holds")
         click.echo(wrapped("  compared  ", checked))
@@ -69,15 +80,35 @@ def verify(anchor: str | None, snapshots: bool, backups: bool, export: Path | No
             click.echo(wrapped("  note      ", plain(note)))
         click.echo(f"  head      {report.head.seq}:{report.head.hash}")
     else:
-        click.echo(f"DOES NOT VERIFY  {len(report.problems):,} problem{'s' if len(report.problems) > 1 else ''}")
-        for problem in report.problems[:20]:
-            click.echo(wrapped(f"  {problem.about:<10} ", plain(str(problem))))
-        if len(report.problems) > 20:
-            click.echo(f"  …          {len(report.problems) - 20:,} more   fullcount verify --json")
+        click.echo(f"DOES NOT VERIFY  {len(report.wrong):,} problem{'s' if len(report.wrong) > 1 else ''}")
+        _say_each(report.wrong)
         click.echo(
             wrapped("  = why: ", "something changed the record after it was written; do not rely on what it says")
         )
-    raise click.exceptions.Exit(int(report.exit))
+    if len(report.lost) > 0:
+        click.echo(f"BACKUPS LOST  {len(report.lost):,}")
+        _say_each(report.lost)
+        why = "the record says what was done, and is not changed by this; what the backups held can't be brought back"
+        click.echo(wrapped("  = why: ", why))
+        help_text = "put the folder of the backups back from your own backup of it, if there is one, and verify again"
+        click.echo(wrapped("  = help: ", help_text))
+
+
+def _say_each(problems: tuple[Problem, ...]) -> None:
+    from fullcount.runtime.cli.layout import wrapped
+    from fullcount.runtime.text import plain
+
+    for problem in problems[:20]:
+        click.echo(wrapped(f"  {problem.about:<10} ", plain(str(problem))))
+    if len(problems) > 20:
+        click.echo(f"  …          {len(problems) - 20:,} more   fullcount verify --json")
+
+
+def _keeping(workspace: Workspace) -> frozenset[str]:
+    """Return the sources that keep deleted objects themselves."""
+    from fullcount.runtime.connectors.base import KeepsObjects
+
+    return frozenset(name for name in workspace.source_names if isinstance(workspace.connector(name)[0], KeepsObjects))
 
 
 def read_anchor(text: str) -> Head:

@@ -53,6 +53,16 @@ class VerifyReport:
         return len(self.problems) == 0
 
     @property
+    def lost(self) -> tuple[Problem, ...]:
+        """The backups that are needed and lost: nothing is wrong with the record because of them."""
+        return tuple(problem for problem in self.problems if problem.about is About.BACKUP)
+
+    @property
+    def wrong(self) -> tuple[Problem, ...]:
+        """What is wrong with the record itself."""
+        return tuple(problem for problem in self.problems if problem.about is not About.BACKUP)
+
+    @property
     def exit(self) -> Exit:
         """The exit code that says so."""
         if self.ok:

@@ -9,7 +9,7 @@ against that, note the head elsewhere and hand it in as `anchor`.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any, Final
 
 from sqlalchemy import select
@@ -48,10 +48,12 @@ def verify(
     snapshots: SnapshotStore | None = None,
     *,
     backups: BackupFiles | None = None,
+    keeping: Collection[str] = (),
     anchor: Head | None = None,
     signers: tuple[AllowedSigner, ...] | None = None,
 ) -> VerifyReport:
     """Verify the store. `snapshots`, `backups`: check what is stored there too. `anchor`: a head noted elsewhere.
+    `keeping`: the sources that keep the objects themselves, whose backups only name them.
 
     `signers`: who may sign; without them signatures of approvals are checked by their own keys.
     """
@@ -68,7 +70,7 @@ def verify(
         if snapshots is not None:
             checked["snapshot"] = _snapshots(state, snapshots)
         if backups is not None:
-            checked["backup"] = check_backups(state, session, backups, store.now())
+            checked |= check_backups(state, session, backups, store.now(), keeping)
     state.notes += [f"not judged: {what}" for what in UNTOLD]
     problems = chain.problems + sorted(state.problems, key=_place)
     return VerifyReport(

@@ -35,19 +35,23 @@ class Held:
     sha256: str
     until: int
     idempotency_key: str | None = None
+    operation: str | None = None
+    outcome: str | None = None
 
 
 def held(session: Session) -> Iterator[Held]:
     """Return the backups that acts were made on, whether their time is over or not."""
     act = tables.Act
-    query = select(act.plan_id, act.kind, act.object_key, act.parameters, act.intent_at, act.idempotency_key).where(
+    of = (act.plan_id, act.kind, act.object_key)
+    query = select(*of, act.parameters, act.intent_at, act.idempotency_key, act.operation, act.outcome).where(
         act.intent_at.is_not(None), act.parameters.contains('"backup":{')
     )
-    for plan_id, kind, object_key, parameters, intent_at, key in session.execute(query):
+    for plan_id, kind, object_key, parameters, intent_at, key, operation, outcome in session.execute(query):
         # the text may stand elsewhere too
         named = None if parameters is None else read_canonical(parameters).get("backup")
         if named is not None and intent_at is not None:
-            yield Held(plan_id, kind, object_key, named["sha256"], intent_at + named["kept"], key)
+            until = intent_at + named["kept"]
+            yield Held(plan_id, kind, object_key, named["sha256"], until, key, operation, outcome)
 
 
 def remove_expired(store: Store, files: BackupFiles) -> int:
