@@ -74,7 +74,7 @@ CONSENTS = (*["ana"] * 4, "bo", *WITHOUT)
 """Who approves an undo."""
 OF_WHICH = (-1, -1, -1, -2)
 OF_HOW_MANY = (None, None, 1)
-BETWEEN = (*["nothing"] * 4, "another", "another", "touch", "arrive")
+BETWEEN = ("nothing", "nothing", "another", "another", "replaced", "replaced", "touch", "arrive")
 """What happens between two applies of an undo."""
 AGAINST = (*["nothing"] * 21, "halt", "pause", "leave", "revoke", "expire", "outdate", "newer")
 
@@ -144,12 +144,15 @@ def _meantime(model: Model, what: str) -> None:
 def _undo(model: Model, pick: Pick) -> None:
     """What was done is to be taken back: that is planned, and approved or not, and applied, and gone on with."""
     model.repair()
-    if not model.worked_off:
+    undo = None
+    if model.worked_off:
+        nth = pick(OF_WHICH)
+        undo = model.plan_undo(nth if len(model.plans) >= -nth else -1, pick(OF_HOW_MANY))
+    if undo is None:
         model.prepare()
         model.move(LEASE)
         model.apply()
-    nth = pick(OF_WHICH)
-    undo = model.plan_undo(nth if len(model.plans) >= -nth else -1, pick(OF_HOW_MANY))
+        undo = model.plan_undo(-1, pick(OF_HOW_MANY))
     if undo is None:
         return
     consent = pick(CONSENTS)
@@ -164,6 +167,8 @@ def _undo(model: Model, pick: Pick) -> None:
     match pick(BETWEEN):
         case "another":
             model.undo(trouble(pick))
+        case "replaced":
+            model.plan_undo()
         case "touch":
             model.touch(1)
         case "arrive":
