@@ -82,6 +82,7 @@ class EngineStore(Store):
     """The store as one process has it."""
 
     engine: Engine
+    commits = 0
 
     @contextmanager
     def writing(self) -> Iterator[Any]:
@@ -91,6 +92,7 @@ class EngineStore(Store):
             yield tx
             tx.session.flush()
             self.engine.moment()
+        self.commits += 1
         self.engine.moment()
 
     @contextmanager
@@ -109,8 +111,12 @@ class EngineStore(Store):
 
     def release(self, fence: Any) -> None:
         """See `Store.release`."""
-        super().release(fence)
-        self.engine.model.released(fence.name.removeprefix("plan/"), self.engine)
+        before = self.commits
+        try:
+            super().release(fence)
+        finally:
+            if self.commits > before:  # also if it died right after that
+                self.engine.model.released(fence.name.removeprefix("plan/"), self.engine)
 
 
 @dataclass(frozen=True)

@@ -424,6 +424,12 @@ class Model:
             assert took == done, f"{entry.object_key} of {plan.document.plan_id} is {entry.outcome}, and took {took}"
 
     @property
+    def acted(self) -> list[int]:
+        """Which plans did something, oldest first."""
+        did = {of for act, (of, _, kind) in self.acts.items() if kind is ActKind.ACT and self.target.effects[act] > 0}
+        return [nth for nth, plan in enumerate(self.plans) if plan.document.plan_id in did]
+
+    @property
     def worked_off(self) -> bool:
         """Whether nothing is left to do of the newest plan."""
         return self.store.load_plan(self.plans[-1].document.plan_id).state is PlanState.APPLIED

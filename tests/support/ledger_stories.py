@@ -72,10 +72,11 @@ MEANTIME = (*["nothing"] * 8, "arrive", "touch", "touch", "touch", "change", "st
 WITHOUT = ("nobody", "stranger", "revoked")
 CONSENTS = (*["ana"] * 4, "bo", *WITHOUT)
 """Who approves an undo."""
-OF_WHICH = (-1, -1, -1, -2)
 OF_HOW_MANY = (None, None, 1)
-BETWEEN = (*["nothing"] * 4, "another", "another", "touch", "arrive")
+BETWEEN = ("nothing", "nothing", "another", "another", "replaced", "touch", "arrive")
 """What happens between two applies of an undo."""
+CUT_OFF = Trouble("meanwhile", 1, what="lapse")
+"""What an undo was cut off by before another one replaced it: only then is something left that both are about."""
 AGAINST = (*["nothing"] * 21, "halt", "pause", "leave", "revoke", "expire", "outdate", "newer")
 
 
@@ -144,12 +145,13 @@ def _meantime(model: Model, what: str) -> None:
 def _undo(model: Model, pick: Pick) -> None:
     """What was done is to be taken back: that is planned, and approved or not, and applied, and gone on with."""
     model.repair()
-    if not model.worked_off:
+    only = pick(OF_HOW_MANY)
+    of, undo = _undone(model, only)
+    if undo is None:
         model.prepare()
         model.move(LEASE)
         model.apply()
-    nth = pick(OF_WHICH)
-    undo = model.plan_undo(nth if len(model.plans) >= -nth else -1, pick(OF_HOW_MANY))
+        of, undo = _undone(model, only)
     if undo is None:
         return
     consent = pick(CONSENTS)
@@ -158,18 +160,30 @@ def _undo(model: Model, pick: Pick) -> None:
         model.apply_undo(trouble(pick))
         model.move(_wait(model, pick))
     model.approve(undo, BO if consent == "bo" else ANA)
-    model.apply_undo(trouble(pick))
+    between = pick(BETWEEN)
+    model.apply_undo(CUT_OFF if between == "replaced" else trouble(pick))
     model.repair()
     model.move(_wait(model, pick))
-    match pick(BETWEEN):
+    match between:
         case "another":
-            model.undo(trouble(pick))
+            model.undo(trouble(pick), of)
+        case "replaced":
+            model.plan_undo(of)
         case "touch":
             model.touch(1)
         case "arrive":
             model.arrive()
     model.apply_undo(trouble(pick), model.undos.index(undo))
     model.apply_undo()
+
+
+def _undone(model: Model, only: int | None) -> tuple[int, StoredPlan | None]:
+    """Return which plan is to be taken back, the newest of which something can be, and the undo of it."""
+    for of in reversed(model.acted):
+        undo = model.plan_undo(of, only)
+        if undo is not None:
+            return of, undo
+    return -1, None
 
 
 def _without_approval(model: Model, undo: StoredPlan, consent: str) -> None:
