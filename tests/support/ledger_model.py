@@ -374,13 +374,13 @@ class Model:
             assert before == set(), "a call beyond the canary before its time"
 
     def _replaced(self, undo: PlanDocument) -> bool:
-        """Whether a newer undo of the same plan has an object in common with this one."""
+        """Whether a newer undo of the same plan is of all the objects of this one."""
         ids = [each.document.plan_id for each in self.undos]
         keys = {row.key for row in undo.rows}
         newer = [each.document for each in self.undos[ids.index(undo.plan_id) + 1 :]]
         assert undo.undo is not None
         return any(
-            each.undo is not None and each.undo.plan_id == undo.undo.plan_id and keys & {row.key for row in each.rows}
+            each.undo is not None and each.undo.plan_id == undo.undo.plan_id and keys <= {row.key for row in each.rows}
             for each in newer
         )
 

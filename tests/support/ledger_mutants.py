@@ -288,7 +288,8 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
             "if earlier is not None and earlier.meant_at is not None and",
             "if False and",
         ),
-        edit(undone, "check_may_be", "elif key in taken and (", "elif False and ("),
+        edit(undo._Undoing, "_judged", "if other is None or (", "if True or ("),
+        edit(undone, "check_may_be", "elif not left_alone and key in taken and (", "elif False and ("),
         Instead(elsewhere, "require_none", lambda *_: None),
     ),
     "the approval of the act counts for the undo": (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Protocol
+from typing import Any, Protocol
 
 from fullcount.compiler.claims import Consistency
 from fullcount.compiler.types import FieldType
@@ -94,6 +94,12 @@ class Operation:
     sets_anew: frozenset[str] = frozenset()
     """Fields that an object restored by it does not have back: the source sets them of itself. Neither compared nor
     relied upon."""
+    sets: Mapping[str, Any] = field(default_factory=dict)
+    """What an update sets whatever it is given: by field, the value as a reader of the source would be handed it."""
+    given: Mapping[str, str] = field(default_factory=dict)
+    """The fields that an update sets to a parameter of another name; one that is named like a field sets that field."""
+    sets_more: bool = False
+    """Whether an update may set fields that nothing of this names: nobody can tell its doing from somebody else's."""
 
 
 @dataclass(frozen=True, slots=True)

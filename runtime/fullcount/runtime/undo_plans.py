@@ -16,6 +16,7 @@ from ulid import ULID
 
 from fullcount.runtime import format as fmt
 from fullcount.runtime.act.context import ApplyContext
+from fullcount.runtime.act.earlier import GONE_UNDER_WAY
 from fullcount.runtime.act.foreseen import NO_UNDO, UNKNOWN, Foreseen, Found, foresee
 from fullcount.runtime.act.session import the_proposal
 from fullcount.runtime.act.taking_back import CHANGED_SINCE, undo_of
@@ -91,6 +92,7 @@ def _inputs(context: ApplyContext, run_id: str, head: Head, seen: Foreseen) -> U
             (entry.object_key, seen.judge.taken_back(each, entry, each.item.row.fields), seen.judge.arguments_of(each))
             for entry, each in due
         ],
+        doubtful={entry.object_key for entry, _ in due if entry.reason == GONE_UNDER_WAY},
         left=[(f.entry.object_key, f.why) for f in seen.found if f.due is None and f.code != UNKNOWN],
         unknown=[(f.entry.object_key, f.why) for f in seen.found if f.code == UNKNOWN],
         plan_id=str(ULID()),

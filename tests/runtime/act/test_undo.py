@@ -146,18 +146,41 @@ async def test_an_undo_is_not_undone(tmp_path):
 
 
 @pytest.mark.requirement("R25")
-async def test_a_second_undo_of_the_same_objects_replaces_the_first(tmp_path):
+@pytest.mark.parametrize("smaller_first", [True, False])
+async def test_a_smaller_undo_replaces_no_larger_one_and_each_object_is_taken_back_once(tmp_path, smaller_first):
+    """Nor is an approval lost to it; two that overlap may be applied in either order."""
+    stage, plan = await applied(tmp_path)
+    larger = await stage.to_undo(plan)
+    smaller = await stage.to_undo(plan, frozenset({("a2",)}))
+    both = [stage.store.load_plan(each.document.plan_id).state for each in (larger, smaller)]
+    assert both == [PlanState.APPROVED, PlanState.APPROVED]
+    assert stage.store.replaced_by(smaller.document.plan_id) == ()
+    assert verify(stage.store).problems == ()
+    order = [smaller, larger] if smaller_first else [larger, smaller]
+    reports = [await stage.apply(each) for each in order]
+    assert [figures(each).get("done", 0) for each in reports] == ([1, 2] if smaller_first else [3, 0])
+    (again,) = (row for row in reports[1].rows if row.key == ("a2",))
+    assert (again.outcome, again.detail) == (Outcome.CHANGED, f"taken back before, by `{order[0].document.plan_id}`")
+    assert sorted(key for _, key in stage.source.effects[3:]) == [("a1",), ("a2",), ("a3",)]
+    assert locked(stage) == set()
+    assert verify(stage.store).problems == ()
+
+
+@pytest.mark.requirement("R25")
+async def test_a_second_undo_of_all_its_objects_replaces_the_first(tmp_path):
     """With its approval; one of other objects stands beside it, and so does the plan of the next night."""
     stage, plan = await applied(tmp_path)
-    first = await stage.to_undo(plan, frozenset({("a1",), ("a2",)}))
+    first = await stage.to_undo(plan, frozenset({("a2",)}))
     other = await stage.to_undo(plan, frozenset({("a3",)}))
-    second = await stage.to_undo(plan, frozenset({("a2",)}))
+    second = await stage.to_undo(plan, frozenset({("a1",), ("a2",)}))
+    assert stage.store.replaced_by(second.document.plan_id) == (first.document.plan_id,)
     stage.world.account_table.put(stage.world.account(4))
     night = await stage.plan()
     states = [stage.store.load_plan(each.document.plan_id).state for each in (first, other, second, night)]
     assert states == [PlanState.SUPERSEDED, PlanState.APPROVED, PlanState.APPROVED, PlanState.WAITING]
     await refused(stage, first, "FC710")
-    assert figures(await stage.apply(other)) == figures(await stage.apply(second)) == {"done": 1}
+    assert figures(await stage.apply(other)) == {"done": 1}
+    assert figures(await stage.apply(second)) == {"done": 2}
     assert verify(stage.store).problems == ()
 
 

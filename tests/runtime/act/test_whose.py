@@ -70,7 +70,14 @@ async def test_an_undo_leaves_alone_what_somebody_else_may_have_deleted_and_tell
         nothing = await stage.undoing(plan, only)
         assert isinstance(nothing, NothingToUndo)
         assert "name it: " in nothing.refusal.findings[0].message
-    report = await stage.apply(await stage.to_undo(plan, frozenset({gone}), named=True))
+    named = await stage.to_undo(plan, frozenset({gone}), named=True)
+    (row,) = named.document.rows
+    assert (row.risk, row.notes[0]) == (
+        3,
+        "gone when our call was under way: somebody else may have meant it to be gone",
+    )
+    assert [each.risk for each in undo.document.rows] == [0, 0]
+    report = await stage.apply(named)
     assert (figures(report), report.exit) == ({"done": 1}, Exit.DONE)
     assert gone in stage.world.account_table.objects
     assert problems(stage) == []

@@ -1,6 +1,7 @@
 """Writes over HTTP on single objects, as the target system saw them."""
 
 from dataclasses import replace
+from decimal import Decimal
 
 import pytest
 from tests.support.http_api import Answer, Api
@@ -9,6 +10,7 @@ from tests.support.reading_http import config, things
 from fullcount.compiler.catalog import Idempotency
 from fullcount.compiler.values import Cell, FieldState, present
 from fullcount.runtime.connectors.base import ActCall, ErrorClass, Existence, Outcome, SourceError
+from fullcount.runtime.connectors.effects import fields_set
 from fullcount.runtime.connectors.http import CONNECTOR
 from fullcount.runtime.evidence.codes import ActReason, Reason
 
@@ -193,7 +195,7 @@ async def test_lost_answer_is_unknown_and_is_settled_by_reading(api, reached):
 @pytest.mark.parametrize("reached", [True, False])
 async def test_a_write_that_sets_no_field_is_never_taken_for_done_by_reading(api, version, reached):
     """Nothing of the object says that it happened; that it did not, only a version that did not move says."""
-    archive = {"method": "POST", "path": "/cursor/{id}", "effect": "update", "body": {"n": 9}}
+    archive = {"method": "POST", "path": "/cursor/{id}", "effect": "update", "body": {"why": 9}}
     source = Source(api, version=version, operations={"archive": archive})
     call = await source.call("archive", "t0003")
     if reached:
@@ -296,3 +298,70 @@ async def test_the_tenant_of_a_credential_is_a_fact_of_the_target_and_is_never_g
 
 def _bearer(text):
     return {"bearer": {"command": ["printf", text]}}
+
+
+CONSTANT = {
+    "fields": {
+        "id": "text",
+        "state": {"type": "text", "at": "is/state"},
+        "shut": "bool",
+        "n": "int",
+        "price": "decimal",
+        "owner": "text?",
+    },
+    "version": None,
+    "operations": {
+        "off": {
+            "method": "PATCH",
+            "path": "/cursor/{id}",
+            "body": {"is": {"state": "off"}, "shut": True, "n": 0, "price": 1.5, "owner": "{whose}"},
+            "parameters": {"whose": "text"},
+            "effect": "update",
+            "undoes": ["off"],
+        },
+        "shut": {"method": "POST", "path": "/cursor/{id}/shut", "effect": "update"},
+        "told": {"method": "POST", "path": "/cursor/{id}/shut", "effect": "update", "sets": {"shut": True}},
+        "why": {"method": "PATCH", "path": "/cursor/{id}", "body": {"shut": True, "why": "old"}, "effect": "update"},
+    },
+}
+
+
+def test_sets_of_an_operation_is_refused_where_it_names_what_can_not_be_set(api):
+    """No field, the key, a value of another type, something that is no update."""
+    off = CONSTANT["operations"]["told"]
+    wrong = [{"nobody": 1}, {"id": "x"}, {"shut": "true"}, {"n": True}, {"owner": "{whose}"}]
+    for operation in [*(off | {"sets": each} for each in wrong), off | {"effect": "delete"}]:
+        with pytest.raises(ValueError, match=r"`operations\.told\.sets"):
+            Source(api, **(CONSTANT | {"operations": {"told": operation}}))
+
+
+@pytest.mark.requirement("R22", "R32")
+def test_what_a_body_sets_is_told_by_where_it_stands_and_what_it_does_not_tell_is_said(api):
+    """Constants at any depth and parameters of any name; an action says nothing, unless `sets` does."""
+    resource = Source(api, **CONSTANT).resource
+    off = fields_set(resource, resource.operations["off"], {"id": "t1", "whose": "ana"})
+    assert (off.fields, off.more) == (
+        {"owner": "ana", "state": "off", "shut": True, "n": 0, "price": Decimal("1.5")},
+        False,
+    )
+    found = {name: fields_set(resource, each, {"id": "t1"}) for name, each in resource.operations.items()}
+    assert {name: each.more for name, each in found.items()} == {
+        "off": False,
+        "shut": True,
+        "told": False,
+        "why": True,
+    }
+    assert (found["shut"].fields, found["told"].fields) == ({}, {"shut": True})
+
+
+@pytest.mark.requirement("R32")
+async def test_a_constant_that_is_there_shows_that_a_call_took_effect(api):
+    """Its answer was lost: done, if what the body sets stands there; surely not, if the object is as it was."""
+    source = Source(api, **CONSTANT)
+    api.change("t0001", **{"is": {"state": "on"}, "shut": False, "price": 2.5, "owner": "bo"})
+    call = await source.call("off", "t0001", whose="ana")
+    assert await source.took_effect(call) is False
+    assert (await source.perform(call)).outcome is Outcome.DONE
+    assert await source.took_effect(call) is True
+    api.change("t0001", shut=False)
+    assert await source.took_effect(call) is None, "somebody else wrote since: nobody can tell"

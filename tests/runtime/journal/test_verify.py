@@ -12,6 +12,7 @@ from fullcount.runtime.collect.snapshots import SnapshotStore
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.journal.entry import Head, canonical_text
+from fullcount.runtime.journal.expected import Expected, State
 from fullcount.runtime.journal.payloads import (
     ApplyBegan,
     ApplyEnded,
@@ -26,6 +27,7 @@ from fullcount.runtime.journal.payloads import (
     Who,
 )
 from fullcount.runtime.journal.report import About
+from fullcount.runtime.journal.undos import out_of_place
 from fullcount.runtime.journal.verify import verify
 from fullcount.runtime.plan.digest import canonical_bytes, sha256_text
 from fullcount.runtime.store.store import Store
@@ -375,3 +377,24 @@ def test_a_clock_that_was_set_back_does_not_break_the_record(office):
     office.clock.forward(days=-2)
     office.store.begin_run(WORKFLOW, "plan", ANA)
     assert verify(office.store).ok
+
+
+@pytest.mark.requirement("R25", "R34")
+@pytest.mark.parametrize(
+    ("newer", "replaced", "what"),
+    [
+        ({"a"}, True, "does not take back all of its objects"),
+        ({"a", "b"}, False, "stands, although"),
+        ({"a"}, False, None),
+        ({"a", "b"}, True, None),
+        ({"c"}, False, None),
+    ],
+)
+def test_an_undo_gives_way_only_to_one_of_all_its_objects(newer, replaced, what):
+    """Whether that held is seen by their documents; two that overlap may stand beside each other."""
+    of = {"undoes": "P", "state": "open", "superseded_by": None}
+    state = State()
+    state.plans["U1",] = Expected(1, of | {"position": 1, "superseded_by": "U2" if replaced else None})
+    state.plans["U2",] = Expected(2, of | {"position": 2})
+    found = [each.what for each in out_of_place(state, {"U1": {"a", "b"}, "U2": newer})]
+    assert [what in said for said in found] == ([] if what is None else [True])

@@ -136,7 +136,7 @@ CODES: tuple[Code, ...] = (
         "the object was changed since the act",
         "Undo takes back what Fullcount did, and nothing that anybody did after it. This object was changed, removed "
         "or made anew since, so it is left as it is: the undo does not list it, or leaves it alone if it was changed "
-        "after the undo was planned.\n\n"
+        "after the undo was planned. So is one that another undo took back meanwhile.\n\n"
         "Look at the object and decide by hand.",
         form=Form.COMMAND,
         wrong=session(APPROVE, APPLY, "fullcount undo PLAN", APPROVE, _CHANGE, f"{APPLY} --json"),

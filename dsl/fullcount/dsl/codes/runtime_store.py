@@ -141,7 +141,8 @@ _PLANS: tuple[Code, ...] = (
         "FC710",
         "a newer plan has taken its place",
         "For each proposal only the newest plan counts. The older one rests on older evidence, an object in it may "
-        "have come into use since, or a reviewer has struck rows from it.\n\n"
+        "have come into use since, or a reviewer has struck rows from it. An undo gives way only to a newer one "
+        "of all its objects.\n\n"
         "Look at the newer plan. If it is identical, it has kept the approval, and nobody has to be asked again.",
         form=Form.COMMAND,
         wrong=session("fullcount apply OLDER"),

@@ -67,11 +67,17 @@ async def aftermath(
     if deleted:
         return Aftermath(Aftereffect.AS_LEFT)
     live = as_asked({name: reading.cells.get(name, _NOT_GIVEN) for name in wanted}, base)
-    return _compared(base, before, written, live, moves=1 if acted.own else 0)
+    untold = acted.operation.name if acted.sets_more else None
+    return _compared(base, before, written, live, moves=1 if acted.own else 0, untold=untold)
 
 
-def _compared(base: Inventory, before: Row, written: Mapping[str, Value], live: Row, *, moves: int) -> Aftermath:
-    """`moves`: by how many steps the act alone may have moved the version on."""
+def _compared(
+    base: Inventory, before: Row, written: Mapping[str, Value], live: Row, *, moves: int, untold: str | None
+) -> Aftermath:
+    """`moves`: by how many steps the act alone may have moved the version on.
+
+    `untold`: the operation, where nobody says which other fields it sets, so that what differs may be its own doing.
+    """
     name = base.incarnation
     if name is not None:
         if live[name].state is not FieldState.PRESENT or name not in before:
@@ -90,10 +96,17 @@ def _compared(base: Inventory, before: Row, written: Mapping[str, Value], live: 
         if live[name].state not in (FieldState.PRESENT, FieldState.ABSENT):
             return Aftermath(Aftereffect.UNKNOWN, f"`{name}` is not known: {live[name].state}")
         if live[name] != before[name]:
-            return Aftermath(Aftereffect.CHANGED, f"`{name}` was changed after the act")
+            return _moved(f"`{name}` was changed after the act", untold)
     if version is not None and version in before and not _as_far(before[version], live.get(version), moves):
-        return Aftermath(Aftereffect.CHANGED, f"`{version}` moved on: somebody wrote to the object after the act")
+        return _moved(f"`{version}` moved on: somebody wrote to the object after the act", untold)
     return Aftermath(Aftereffect.AS_LEFT, live=live)
+
+
+def _moved(detail: str, untold: str | None) -> Aftermath:
+    if untold is None:
+        return Aftermath(Aftereffect.CHANGED, detail)
+    say = f"or by it: nobody says which fields `{untold}` sets, which `sets` of the operation in fullcount.toml could"
+    return Aftermath(Aftereffect.UNKNOWN, f"{detail}, {say}")
 
 
 def _as_far(before: Cell, live: Cell | None, moves: int) -> bool:

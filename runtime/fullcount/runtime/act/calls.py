@@ -23,6 +23,7 @@ from fullcount.compiler.values import Cell, FieldState, Row, Value, present
 from fullcount.runtime.act.live import LiveWorld
 from fullcount.runtime.act.recheck import Planned
 from fullcount.runtime.connectors.base import ActCall, StoredBackup
+from fullcount.runtime.connectors.effects import fields_set
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.plan.cells import cell_from_doc, from_json, to_json
 from fullcount.runtime.plan.document import PlanRow
@@ -154,13 +155,12 @@ class Calls:
 
     def written(self, arguments: Mapping[str, Value]) -> dict[str, Value]:
         """Return the fields of the object that the operation sets, with the values it sets them to."""
-        if not self.own:
-            return {}
-        return {
-            name: value
-            for name, value in arguments.items()
-            if name in self._resource.fields and self.operation.parameters[name].key is None
-        }
+        return fields_set(self._resource, self.operation, arguments).fields if self.own else {}
+
+    @property
+    def sets_more(self) -> bool:
+        """Whether the operation may set fields of the object that nobody named."""
+        return self.own and fields_set(self._resource, self.operation, {}).more
 
     def _parameter_type(self, name: str) -> Type:
         return self.operation.parameters[name].type.type

@@ -168,7 +168,7 @@ def _superseded(given: GuardInputs) -> Finding | None:
         code="FC710",
         message="a newer plan of the same workflow has replaced this one"
         if given.undoes is None
-        else "a newer undo of the same objects has replaced this one",
+        else "a newer undo of all its objects has replaced this one",
         ways_on=("look at the newest plan, have it approved and apply that one",),
     )
 

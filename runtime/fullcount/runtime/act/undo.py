@@ -17,7 +17,7 @@ from fullcount.runtime.act.actors import Actors, NotOpenError, opened, sources_o
 from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.context import ApplyContext, ApplyReport
 from fullcount.runtime.act.ending import Ended, as_error, as_invalid, counted, finding_of, report_of, row_outcomes
-from fullcount.runtime.act.group import GroupRunner, Item
+from fullcount.runtime.act.group import Due, GroupRunner, Item, Left
 from fullcount.runtime.act.guard import Purpose, guard
 from fullcount.runtime.act.pacing import GROUP_LIMIT, Pacer
 from fullcount.runtime.act.resolve import resolve
@@ -34,13 +34,14 @@ from fullcount.runtime.act.session import (
     uninterrupted,
 )
 from fullcount.runtime.act.stop import StopRule, stop_threshold
-from fullcount.runtime.act.taking_back import TakingBack
+from fullcount.runtime.act.taking_back import CHANGED_SINCE, TakingBack, later
 from fullcount.runtime.act.watch import Watch
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.exit_codes import Exit
-from fullcount.runtime.store.views import ActKind, Fence, LedgerEntry, PlanState, RunKind
+from fullcount.runtime.store.undone import TakenBack
+from fullcount.runtime.store.views import ActKind, Fence, LedgerEntry, OutcomeEntry, PlanState, RunKind
 
 _OPEN = (None, Outcome.UNKNOWN)
 
@@ -124,6 +125,8 @@ class _Undoing:
     actors: Actors
     _calls: CallsOf = field(init=False)
     _judge: TakingBack = field(init=False)
+    _taken: Mapping[tuple[Any, ...], TakenBack] = field(default_factory=dict)
+    """What other undos took back, or may have; nothing is added to it while this one has the lease."""
 
     async def run(self) -> None:
         context, plan_id = self.context, self.context.plan.document.plan_id
@@ -133,6 +136,8 @@ class _Undoing:
         acted = calls_of(context, self.act.calls, self.proposal, bindings)
         entries = {entry.object_key: entry for entry in context.store.last_acts(self.done_by)}
         self._judge = TakingBack(context, self.act, self._calls, acted, base, context.reader(base.source), entries)
+        taken = context.store.taken_back(self.done_by)
+        self._taken = {each.object_key: each for each in taken if each.by != plan_id}
         self.watch.acting = await self.actors.identity()
         finding = guard(self.watch.inputs(None, 0))
         if finding is not None and finding.code == "FC758":
@@ -154,6 +159,16 @@ class _Undoing:
         await self._go_on(items, resolved.again)
         context.store.finish_apply(plan_id, self.run_id, self.fence)
 
+    async def _judged(self, item: Item) -> Due | Left:
+        """Whether the object is to be taken back: one that another undo was about is so once."""
+        other = None if item.intent is not None else self._taken.get(item.row.key)
+        if other is None or (not other.done and other.by is None):
+            return await self._judge.judge(item)
+        by = "" if other.by is None else f", by `{other.by}`"
+        if other.done:
+            return Left(OutcomeEntry(item.row.key, Outcome.CHANGED, CHANGED_SINCE, f"taken back before{by}"))
+        return later(item.row.key, f"the undo `{other.by}` may have taken it back: apply that one first")
+
     async def _go_on(self, items: Mapping[tuple[Any, ...], Item], again: tuple[Item, ...]) -> None:
         context, rows = self.context, self.context.plan.document.rows
         ledger = _ledger(context)
@@ -168,7 +183,7 @@ class _Undoing:
             run_id=self.run_id,
             fence=self.fence,
             calls=self._calls,
-            judge=self._judge.judge,
+            judge=self._judged,
             actors=self.actors,
             watch=self.watch,
             stop_rule=rule,

@@ -182,6 +182,14 @@ def undo_plan_report(end: PlanEnd, person: Person, acted: PlanBrief) -> Renderab
     return plan_report(end, person, workflow=acted.workflow, proposal=acted.proposal, base="")
 
 
+def replaced_report(plan_ids: Sequence[str]) -> RenderableType:
+    """Return which older undos an undo takes the place of."""
+    lines = (
+        wrapped("  replaces    ", f"the undo {plan_id}, of which it takes back every object") for plan_id in plan_ids
+    )
+    return Text("\n".join(lines))
+
+
 def elsewhere_report(acts: Sequence[ActElsewhere]) -> RenderableType:
     """Return which objects of a plan can't be acted on before somebody knows what came of other plans' acts on them."""
     named = ", ".join(fmt.key(act.object_key, 60) for act in acts[:NAMED])

@@ -32,14 +32,17 @@ def undo(what: str, objects: tuple[str, ...], as_json: bool) -> None:
         meant = aim(here.store, what, objects)
         end = asyncio.run(here.engine.plan_undo(meant.plan_id, here.person, meant.only, named=meant.named))
         acted = here.store.plan_brief(meant.plan_id)
+        replaced = () if end.plan is None else here.store.replaced_by(end.plan.document.plan_id)
     if as_json:
         from fullcount.runtime.cli.plan import end_document
 
-        show_json(end_document(end))
+        show_json(end_document(end) | {"replaces": list(replaced)})
     else:
-        from fullcount.runtime.cli.reports import told_report, undo_plan_report
+        from fullcount.runtime.cli.reports import replaced_report, told_report, undo_plan_report
 
         show(undo_plan_report(end, here.person, acted))
+        if len(replaced) > 0:
+            show(replaced_report(replaced))
         if end.told:
             show(told_report(end.told))
     raise click.exceptions.Exit(int(end.exit))

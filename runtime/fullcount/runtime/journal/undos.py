@@ -5,7 +5,7 @@ That nothing was taken back twice, or without an approval, is seen as the journa
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from sqlalchemy.orm import Session
 
@@ -43,15 +43,22 @@ def undos_wrong(state: State, session: Session, document: PlanDocument) -> Itera
             yield Problem(About.APPROVAL, round_.seq, f"the undo `{name}` was approved for longer than it is valid")
 
 
-def both_stand(state: State, listed: dict[str, set[str]]) -> Iterator[Problem]:
-    """Yield undos that stand beside each other and have an object in common. `listed`: the objects by undo."""
-    seen: dict[tuple[str, str], str] = {}
+def out_of_place(state: State, listed: Mapping[str, set[str]]) -> Iterator[Problem]:
+    """Yield undos that stand beside a newer one of all their objects, or gave way to one that is not of all of them.
+
+    `listed`: the objects by undo.
+    """
     for name, keys in listed.items():
         plan = state.plans[name,]
-        if plan["superseded_by"] is not None or plan["state"] == "applied":
+        by = plan["superseded_by"]
+        if by is not None and by in listed and not keys <= listed[by]:
+            what = f"the undo `{name}` was superseded by `{by}`, which does not take back all of its objects"
+            yield Problem(About.PLAN, plan.seq, what)
+        if by is not None or plan["state"] == "applied":
             continue
-        for key in sorted(keys):
-            other = seen.setdefault((plan["undoes"], key), name)
-            if other != name:
-                what = f"the undos `{other}` and `{name}` both take back the object {key}, and both stand"
+        for other, others in listed.items():
+            newer = state.plans[other,]
+            if newer["undoes"] == plan["undoes"] and newer["position"] > plan["position"] and keys <= others:
+                what = f"the undo `{name}` stands, although `{other}` is a newer one of all of its objects"
                 yield Problem(About.PLAN, plan.seq, what)
+                break

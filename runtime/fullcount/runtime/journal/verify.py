@@ -27,7 +27,7 @@ from fullcount.runtime.journal.expected import Expected, State
 from fullcount.runtime.journal.replay import replay
 from fullcount.runtime.journal.report import About, Problem, VerifyReport
 from fullcount.runtime.journal.strikes import strike_wrong
-from fullcount.runtime.journal.undos import both_stand, undos_wrong
+from fullcount.runtime.journal.undos import out_of_place, undos_wrong
 from fullcount.runtime.journal.verify_backups import check_backups
 from fullcount.runtime.offline.clocks import steps_wrong
 from fullcount.runtime.offline.facts import UNTOLD
@@ -128,7 +128,7 @@ def _plan_documents(state: State, session: Session) -> None:
             if key[2] not in listed:
                 what = f"the object {key[2]} was acted on, which the plan `{plan_id}` does not list"
                 state.problems.append(Problem(About.ACT, act.seq, what))
-    state.problems += both_stand(state, undos)
+    state.problems += out_of_place(state, undos)
 
 
 def _out_of_turn(state: State, document: PlanDocument) -> None:

@@ -78,7 +78,10 @@ def summarise(doc: PlanDocument, status: ReviewStatus, rows: int | None = None) 
         rule=one_line(doc.rule),
         parameters=tuple((plain(name), plain(fmt.parameter(value))) for name, value in sorted(doc.parameters.items())),
         columns=(*(("step", "clock") if doc.steps is not None else ()), *(_heading(label) for label in labels)),
-        rows=tuple(_row_line(row, labels, graduated=doc.steps is not None) for row in doc.rows[:rows]),
+        rows=tuple(
+            _row_line(row, labels, graduated=doc.steps is not None)
+            for row in sorted(doc.rows, key=lambda row: -row.risk)[:rows]
+        ),
         patterns=tuple(map(pattern_line, doc.patterns)),
         near=tuple(
             f"{plain(item.change)} -> {fmt.count(item.candidates)}"

@@ -24,7 +24,7 @@ def verdict(doc: PlanDocument, status: ReviewStatus) -> Verdict:
                 "OVER CAP", (f"{candidates} selected, {allowed} allowed: this can't be approved",), Tone.STOP
             )
         case "superseded":
-            what = "plan of this proposal" if doc.undo is None else "undo of the same objects"
+            what = "plan of this proposal" if doc.undo is None else "undo of all its objects"
             return Verdict("SUPERSEDED", (f"a newer {what} has replaced it",), Tone.STOP)
         case "expired":
             again = "plan again" if doc.undo is None else f"fullcount undo {plain(doc.undo.plan_id)}"

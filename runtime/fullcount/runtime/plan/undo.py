@@ -7,10 +7,10 @@ what was read of each object, so it has no certificates, and no caps but its own
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from fullcount.runtime.plan.digest import sealed
 from fullcount.runtime.plan.document import (
@@ -25,13 +25,17 @@ from fullcount.runtime.plan.document import (
 )
 
 Key = tuple[Any, ...]
+_DOUBTFUL: Final = "gone when our call was under way: somebody else may have meant it to be gone"
+_RISK: Final = 3
+"""Of such an object: bringing it back may undo what somebody else wanted."""
 
 
 @dataclass(frozen=True, slots=True)
 class UndoInputs:
     """What an undo is made of. `acted`: the plan that it takes back; `taken`: what of it, last first.
 
-    `left`: objects that stay, with the reason; `unknown`: those of which it can't be told, with what is missing.
+    `doubtful`: those of which nobody can tell whether the act or somebody else did it. `left`: objects that stay, with
+    the reason; `unknown`: those of which it can't be told, with what is missing.
     """
 
     acted: PlanDocument
@@ -45,6 +49,7 @@ class UndoInputs:
     created_by: str
     engine_version: str
     connector_versions: Mapping[str, str]
+    doubtful: Collection[Key] = ()
 
 
 def undo_document(given: UndoInputs) -> PlanDocument:
@@ -84,7 +89,9 @@ def undo_document(given: UndoInputs) -> PlanDocument:
                 undecided=len(given.unknown),
             ),
             columns=acted.columns,
-            rows=tuple(_row(rows[key], taken, arguments) for key, taken, arguments in given.taken),
+            rows=tuple(
+                _row(rows[key], taken, arguments, key in given.doubtful) for key, taken, arguments in given.taken
+            ),
             undecided=tuple(UndecidedRow(key=key, missing=(why,)) for key, why in given.unknown),
             kept=tuple(KeptGroup(reason=why, count=len(keys), examples=tuple(keys)) for why, keys in groups.items()),
             undo=given.undo,
@@ -94,10 +101,11 @@ def undo_document(given: UndoInputs) -> PlanDocument:
     )
 
 
-def _row(acted: PlanRow, taken: TakenBackDoc, arguments: Mapping[str, Any]) -> PlanRow:
-    notes = () if taken.backup is None else ("restored from its backup",)
+def _row(acted: PlanRow, taken: TakenBackDoc, arguments: Mapping[str, Any], doubtful: bool) -> PlanRow:
+    notes = (*((_DOUBTFUL,) if doubtful else ()), *(() if taken.backup is None else ("restored from its backup",)))
+    risk = _RISK if doubtful else 0
     return acted.model_copy(
-        update={"arguments": dict(arguments), "undo": taken, "closure": None, "risk": 0, "notes": notes}
+        update={"arguments": dict(arguments), "undo": taken, "closure": None, "risk": risk, "notes": notes}
     )
 
 

@@ -130,7 +130,7 @@ def record_outcomes(
         left_alone = [row["object_key"] for row in fresh]
         _listed(tx.session, plan.plan_id, left_alone)
         if kind is ActKind.UNDO:
-            undone.check_may_be(tx.session, plan, left_alone)
+            undone.check_may_be(tx.session, plan, left_alone, left_alone=True)
         elif kind is not ActKind.ACT:
             _done(tx, plan, left_alone, kind)
         tx.session.connection().execute(_MEANT, fresh)

@@ -2,7 +2,8 @@
 
 A newer plan of the same workflow and proposal supersedes the older ones. It keeps their approval when its digest is the
 same and the approval was not used; with any other digest the approval is void. A plan that is an undo stands beside
-those: it supersedes older undos of the same plan that have an object in common with it, and nothing else.
+those: it supersedes older undos of the same plan all of whose objects it is about as well, and nothing else. Two undos
+may overlap: an object is taken back once, whichever is applied first.
 """
 
 from __future__ import annotations
@@ -105,8 +106,14 @@ def _replaced(session: Session, document: PlanDocument) -> list[str]:
     undos = session.scalars(open_.where(tables.Plan.undoes == document.undo.plan_id)).all()
     keys = {canonical_text(row.key) for row in document.rows}
     listed = select(tables.PlanObject.plan_id, tables.PlanObject.object_key).where(tables.PlanObject.plan_id.in_(undos))
-    shared = {plan_id for plan_id, key in session.execute(listed) if key in keys}
-    return [plan_id for plan_id in undos if plan_id in shared]
+    more = {plan_id for plan_id, key in session.execute(listed) if key not in keys}
+    return [plan_id for plan_id in undos if plan_id not in more]
+
+
+def replaced_by(session: Session, plan_id: str) -> tuple[str, ...]:
+    """Return the plans that a plan superseded when it was made, oldest first."""
+    query = select(tables.Plan.plan_id).where(tables.Plan.superseded_by == plan_id).order_by(tables.Plan.position)
+    return tuple(session.scalars(query))
 
 
 def check_can_be_undone(plan: tables.Plan) -> None:

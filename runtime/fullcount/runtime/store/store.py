@@ -330,6 +330,11 @@ class Store:
         with self.reading() as session:
             return plans.brief(session, plans.find(session, plan_id), self._now(session))
 
+    def replaced_by(self, plan_id: str) -> tuple[str, ...]:
+        """Return the plans that this one superseded when it was made, oldest first."""
+        with self.reading() as session:
+            return plans.replaced_by(session, plan_id)
+
     # -- approvals (who may give them is decided in `approve`) --------------------------------------------------------
 
     def approval_round(self, plan_id: str) -> Round:

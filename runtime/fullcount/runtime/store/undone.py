@@ -48,8 +48,8 @@ def done_of(session: Session, plan_ids: Iterable[str]) -> frozenset[tuple[str, s
     return frozenset(place for place, found in _acts(session, list(plan_ids)).items() if found.done)
 
 
-def check_may_be(session: Session, undo: tables.Plan, keys: Sequence[str]) -> None:
-    """Raise `LedgerRefused` for an object that the undo of a plan may not take back."""
+def check_may_be(session: Session, undo: tables.Plan, keys: Sequence[str], *, left_alone: bool = False) -> None:
+    """Raise `LedgerRefused` for an object that the undo of a plan may not take back, or leave alone."""
     plan_id = str(undo.undoes)
     act = tables.Act
     query = select(act.object_key).where(
@@ -60,7 +60,7 @@ def check_may_be(session: Session, undo: tables.Plan, keys: Sequence[str]) -> No
     for key in keys:
         if key not in done:
             what = f"was not acted upon by the plan `{plan_id}`, so there is nothing to undo"
-        elif key in taken and (taken[key].done or taken[key].by is not None):
+        elif not left_alone and key in taken and (taken[key].done or taken[key].by is not None):
             said = "was taken back" if taken[key].done else "may have been taken back"
             what = f"{said} {'before' if taken[key].by is None else f'by the undo `{taken[key].by}`'}"
         else:

@@ -31,6 +31,7 @@ from fullcount.runtime.connectors.base import (
     SourceError,
     Total,
 )
+from fullcount.runtime.connectors.effects import fields_set
 from fullcount.runtime.evidence.codes import ActReason, Reason
 from fullcount.runtime.evidence.envelope import Incompleteness, Notice
 from fullcount.runtime.plan.cells import cell_from_doc, cell_to_doc
@@ -92,7 +93,7 @@ class TrialSource:
         return there
 
     async def perform(self, call: ActCall) -> ActResult:
-        """See `SourceActor.perform`. An update sets the fields that are called like its parameters.
+        """See `SourceActor.perform`. An update sets the fields that its declaration says.
 
         What makes something new of which the source gives the key leaves the world as it is.
         """
@@ -114,11 +115,8 @@ class TrialSource:
             return ActResult(Outcome.ALREADY_GONE)
         if row is not None and any(row.get(name, _NOT_GIVEN) != cell for name, cell in call.expected.items()):
             return ActResult(Outcome.CHANGED, ActReason.PRECONDITION_FAILED, "it changed since it was read")
-        written = {
-            name: present(value)
-            for name, value in call.arguments.items()
-            if name in call.resource.fields and name not in call.resource.key
-        }
+        set_ = fields_set(call.resource, operation, call.arguments)
+        written = {name: present(value) for name, value in set_.fields.items()}
         if effect is Effect.DELETE:
             del there[call.key]
         elif row is None:

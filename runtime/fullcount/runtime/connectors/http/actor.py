@@ -22,6 +22,7 @@ from fullcount.runtime.connectors.base import (
     Reading,
     SourceError,
 )
+from fullcount.runtime.connectors.effects import fields_set
 from fullcount.runtime.connectors.http.client import HttpClient
 from fullcount.runtime.connectors.http.config import HttpConfig, HttpOperation, HttpResource
 from fullcount.runtime.connectors.http.exchange import Exchange, Request
@@ -142,11 +143,8 @@ class HttpActor:
             if whole is None:
                 return False
             return True if kept is not None and still_is(kept, whole, operation) else None
-        wanted = {
-            name: value
-            for name, value in call.arguments.items()
-            if name in call.resource.fields and name not in call.resource.key
-        }
+        sets = fields_set(call.resource, call.resource.operations[call.operation], call.arguments)
+        wanted = sets.fields
         now = await self._read(call, settings, wanted)
         if now.existence is Existence.UNKNOWN:
             return None
@@ -156,7 +154,9 @@ class HttpActor:
             return delete_took_effect(call, cells)
         if effect is Effect.CREATE:
             return False if cells is None else None
-        return update_took_effect(call, wanted, cells, managed=False)
+        took = update_took_effect(call, wanted, cells, managed=False)
+        # what nobody says that it sets may be where nobody looks
+        return None if took is False and sets.more and call.resource.version is None else took
 
     async def close(self) -> None:
         """See `SourceActor.close`."""

@@ -143,6 +143,9 @@ class HttpOperation(_Setting):
     object is read and compared right before, which leaves a moment in between."""
     key_header: str | None = None
     """The header in which the API takes an idempotency key: `Idempotency-Key`."""
+    sets: dict[_Word, Any] | None = None
+    """Fields that it sets besides those that its body names, to a constant or a `{parameter}`; an empty one says that
+    there are none. Without it, what the body does not name where a field stands may be any field."""
     undoes: list[_Word] = []
     reversible: bool | None = None
     closure: Literal[Closure.NONE] | None = None
@@ -316,10 +319,42 @@ class HttpResource(_Setting):
         if operation.set_by_source and not operation.restores:
             msg = f"`operations.{name}`: `set_by_source` is about what is restored, and nothing is"
             raise SettingError(msg, help="add `restores = true`, or remove it")
+        for field, value in ({} if operation.sets is None else operation.sets).items():
+            self._check_set(name, operation, field, value)
         missing = [other for other in operation.undoes if other not in self.operations]
         if missing:
             msg = f"`operations.{name}.undoes` names `{missing[0]}`, which is no operation here"
             raise SettingError(msg, help=did_you_mean(missing[0], self.operations))
+
+    def _check_set(self, name: str, operation: HttpOperation, field: str, value: Any) -> None:
+        if operation.effect is not Effect.UPDATE:
+            msg = f"`operations.{name}.sets` is about an update, and its effect is `{operation.effect}`"
+            raise SettingError(msg, help="remove `sets`")
+        if field not in self.fields or field in {*self.key, self.incarnation, self.version}:
+            msg = f"`operations.{name}.sets` names `{field}`, which is no field that an operation can set"
+            raise SettingError(msg, help=did_you_mean(field, self.fields))
+        of = self.fields[field].type.type
+        places = places_of(value)
+        if any(value != f"{{{place}}}" or place not in operation.parameters for place in places) or (
+            places and operation.parameters[places[0]].type != of
+        ):
+            msg = f"`operations.{name}.sets.{field}` is `{value}`, which is no constant and no parameter of type `{of}`"
+            raise SettingError(msg)
+        if len(places) == 0 and isinstance(of, Scalar) and not isinstance(value, _WRITTEN.get(of.kind, str)):
+            msg = f"`operations.{name}.sets.{field}` is not of the field's type `{of}`"
+            raise SettingError(msg)
+        if of == Scalar(Kind.INT) and isinstance(value, bool):
+            msg = f"`operations.{name}.sets.{field}` is not of the field's type `{of}`"
+            raise SettingError(msg)
+
+
+_WRITTEN: dict[Kind, type | tuple[type, ...]] = {
+    Kind.BOOL: bool,
+    Kind.INT: int,
+    Kind.SIZE: int,
+    Kind.DECIMAL: (int, float),
+}
+"""How a constant is written; anything else as text."""
 
 
 def places_of(template: Any) -> list[str]:

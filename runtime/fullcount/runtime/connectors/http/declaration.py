@@ -9,6 +9,7 @@ from pydantic import BaseModel
 from fullcount.compiler.catalog import Closure, Effect, Operation, Parameter, Resource, Visibility
 from fullcount.runtime.connectors.base import SourceActor, SourceReader
 from fullcount.runtime.connectors.http.config import HttpConfig, HttpOperation, HttpResource, places_of
+from fullcount.runtime.connectors.http.effects import effects_of
 from fullcount.runtime.connectors.http.forms import Dialect
 from fullcount.runtime.connectors.http.partitions import is_split, partitions_of
 from fullcount.runtime.connectors.http.speaking import declared_consistency, fingerprint, spoken
@@ -108,6 +109,7 @@ def _operation(name: str, resource: HttpResource, settings: HttpOperation) -> Op
     reversible = settings.reversible
     if reversible is None:
         reversible = undone or (settings.effect is Effect.UPDATE and name in settings.undoes)
+    effects = effects_of(resource, settings)
     return Operation(
         name=name,
         parameters=parameters,
@@ -121,6 +123,9 @@ def _operation(name: str, resource: HttpResource, settings: HttpOperation) -> Op
         escalates=settings.escalates,
         key_life=None if settings.key_life is None else int(settings.key_life * 1_000_000),
         sets_anew=_set_anew(resource, settings) if settings.restores else frozenset(),
+        sets=effects.sets,
+        given=effects.given,
+        sets_more=effects.more,
     )
 
 
