@@ -340,7 +340,7 @@ class ActResult:
     """What came of a write. `before` holds what an undo needs, as JSON-able values.
 
     `trouble`: the kind of a failure, where the connector knows that nothing was done and why; `after`: the seconds that
-    the target asks to wait.
+    the target asks to wait; `later`: it is known that nothing was done, and a later run may go on with the object.
     """
 
     outcome: Outcome
@@ -349,6 +349,7 @@ class ActResult:
     before: Mapping[str, Any] = field(default_factory=dict)
     trouble: ErrorClass | None = None
     after: float | None = None
+    later: bool = False
 
 
 class SourceActor(Protocol):

@@ -19,7 +19,7 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -31,6 +31,7 @@ from fullcount.runtime.connectors.files.config import FilesConfig, lists
 from fullcount.runtime.connectors.files.folders import Troubles
 from fullcount.runtime.connectors.files.objects import Found, Mark
 from fullcount.runtime.connectors.files.patterns import parts_of
+from fullcount.runtime.connectors.files.replies import in_words
 from fullcount.runtime.connectors.files.root import LIST, Root, named, open_folder
 from fullcount.runtime.connectors.files.walk import folder_at
 from fullcount.runtime.evidence.codes import Reason
@@ -134,13 +135,25 @@ class Quarantine:
     def begun(self, about: About) -> Iterator[Entry]:
         """Write down what is to be done, before it is. Raises `FileExistsError` if it is under way, `OSError`."""
         disk.make_folder(self.pending, about.name)
-        fd = os.open(about.name, LIST, dir_fd=self.pending)
         try:
-            disk.write(fd, ABOUT, about.written())
-            disk.settle(fd, self.pending)
+            fd = self._written(about)
+        except OSError:
+            self._drop_unwritten(about.name)  # it is ours, and nothing was moved for it
+            raise
+        try:
             yield Entry(fd, self.pending, about.name, about)
         finally:
             os.close(fd)
+
+    def _written(self, about: About) -> int:
+        """Return the open folder of an entry, once it says on the disk what it is about. Raises `OSError`."""
+        with ExitStack() as unfinished:
+            fd = os.open(about.name, LIST, dir_fd=self.pending)
+            unfinished.callback(os.close, fd)
+            disk.write(fd, ABOUT, about.written())
+            disk.settle(fd, self.pending)
+            unfinished.pop_all()
+        return fd
 
     def keep(self, entry: Entry) -> None:
         """Let an entry lie here from now on. Raises `OSError`."""
@@ -287,14 +300,16 @@ def entered(config: FilesConfig, root: Root, *, alone: bool = False) -> Iterator
     try:
         fd = os.open(path, LIST)
     except OSError as error:
-        raise _unusable(f"the quarantine folder `{path}` can't be opened: {named(error)}") from None
+        raise _unusable(f"the quarantine folder `{path}` can't be opened: {in_words(named(error))}") from None
     fds = [fd]
     try:
         _check(config, root, path, fd)
         try:
             _made_ready(fd, fds)
         except OSError as error:
-            raise _unusable(f"nothing can be put into the quarantine folder `{path}`: {named(error)}") from None
+            raise _unusable(
+                f"nothing can be put into the quarantine folder `{path}`: {in_words(named(error))}"
+            ) from None
         if _locked(fds[-1], alone=alone):
             yield Quarantine(fd, fds[1], fds[2], root, os.path.realpath(root.path))
         else:
@@ -306,9 +321,10 @@ def entered(config: FilesConfig, root: Root, *, alone: bool = False) -> Iterator
 
 def _made_ready(fd: int, fds: list[int]) -> None:
     for name in (_PENDING, _KEPT):
-        with suppress(FileExistsError):
-            disk.make_folder(fd, name)
-            disk.settle(fd)
+        if not _is_there(fd, name):  # asked first: a full disk need not be able to make what is there
+            with suppress(FileExistsError):
+                disk.make_folder(fd, name)
+                disk.settle(fd)
         fds.append(open_folder(fd, name, LIST))
     fds.append(os.open(_LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=fd))
 
@@ -331,7 +347,7 @@ def _check(config: FilesConfig, root: Root, path: Path, fd: int) -> None:
         try:
             device = place.stat().st_dev
         except OSError as error:
-            raise _unusable(f"the {name} folder `{place}` can't be looked at: {named(error)}") from None
+            raise _unusable(f"the {name} folder `{place}` can't be looked at: {in_words(named(error))}") from None
         if device != root.device:
             detail = (
                 f"the {name} folder `{place}` is on another device than `{root.path}`, so nothing can be moved there"
