@@ -67,6 +67,29 @@ def test_holder_that_runs_here_counts_as_at_work(bench):
     assert "is at work on the plan" in bench.run("apply", planned["plan_id"]).words
 
 
+@pytest.mark.requirement("R39")
+def test_a_plan_whose_run_stopped_or_was_cut_off_is_not_shown_as_acted_on(bench):
+    """`show` says so, and what goes on with it; only while a living process holds it, it is being acted on."""
+    planned = bench.approved()
+    plan_id, stop = planned["plan_id"], StopSignal()
+    screen_of(bench, planned, stop=stop, progress=lambda _: stop.request("stopped by SIGTERM"))
+    shown = bench.run("show", plan_id).words
+    assert "STOPPED its last run ended before all of it was done" in shown
+    assert f"fullcount apply {plan_id}" in shown
+    assert "APPLYING" not in shown
+    with bench.store() as store:
+        run = store.begin_run(WORKFLOW, "apply", current_person(), plan_id=plan_id)
+        store.claim_plan(plan_id, f"{socket.gethostname()}/{os.getpid()}/{run}", timedelta(seconds=30))
+    assert "APPLYING it is being acted on" in bench.run("show", plan_id).words
+    with bench.store() as store:
+        fence = store.plan_lease(plan_id)
+        store.release(fence)
+        store.claim_plan(plan_id, f"{socket.gethostname()}/{GONE}/{run}", timedelta(seconds=30))
+    cut_off = bench.run("show", plan_id).words
+    assert f"CUT OFF process {GONE} on " in cut_off
+    assert f"fullcount apply {plan_id}" in cut_off
+
+
 @pytest.mark.requirement("R33")
 def test_stopped_apply_says_that_the_same_plan_goes_on(bench):
     """Asked to stop after the first object, it names the command and what is left."""

@@ -25,7 +25,7 @@ from fullcount.runtime.evidence.refusal import Ground
 from fullcount.runtime.journal.entry import Head
 from fullcount.runtime.plan.digest import short_digest
 from fullcount.runtime.plan.next_steps import next_steps
-from fullcount.runtime.plan.review import AppliedView, QuorumView, ReviewStatus
+from fullcount.runtime.plan.review import AppliedView, QuorumView, ReviewStatus, Standstill
 from fullcount.runtime.plan.summary import NAMED
 from fullcount.runtime.plan.text import render_plan
 from fullcount.runtime.plan.text_outcome import NOT_DONE, NOT_UNDONE, render_applied, render_refusal
@@ -66,9 +66,10 @@ def stored_plan_report(
     *,
     all_rows: bool = False,
     resumes_at: datetime | None = None,
+    still: Standstill | None = None,
 ) -> RenderableType:
     """Return a stored plan as its reviewer sees it now."""
-    status = replace(review_status(plan, approval, person), resumes_at=resumes_at)
+    status = replace(review_status(plan, approval, person), resumes_at=resumes_at, standstill=still)
     return render_plan(plan.document, status, rows=None) if all_rows else render_plan(plan.document, status)
 
 

@@ -29,6 +29,9 @@ def verdict(doc: PlanDocument, status: ReviewStatus) -> Verdict:
         case "expired":
             again = "plan again" if doc.undo is None else f"fullcount undo {plain(doc.undo.plan_id)}"
             return Verdict("EXPIRED", (f"its approval is too old: {again}",), Tone.STOP)
+        case "applying" if status.standstill is not None:
+            word = "CUT OFF" if status.standstill.cut_off else "STOPPED"
+            return Verdict(word, (plain(status.standstill.why), "an apply of the same plan goes on with it"), Tone.ASK)
         case "applying":
             return Verdict("APPLYING", ("it is being acted on",), Tone.GO)
         case "applied":
@@ -50,7 +53,7 @@ def next_step(doc: PlanDocument, status: ReviewStatus) -> str | None:
     match verdict(doc, status).word:
         case "NEEDS APPROVAL":
             return f"fullcount approve {plain(doc.plan_id)}"
-        case "APPROVED" | "APPLYING" | "PAUSED":
+        case "APPROVED" | "APPLYING" | "PAUSED" | "STOPPED" | "CUT OFF":
             return f"fullcount apply {plain(doc.plan_id)}"
         case _:
             return None
