@@ -296,7 +296,9 @@ async def test_a_folder_goes_whole_only_with_what_was_counted_and_comes_back_who
     "case", ["others may write", "is a link", "is not there", "lies in what is listed", "is no folder"]
 )
 async def test_a_quarantine_that_can_not_keep_what_is_put_there_opens_nothing(share, tmp_path, case):
-    """Looked at when the source is opened for acting, before anything is moved."""
+    """Looked at when the source is opened for acting, before anything is moved; a plan is told so in the same words."""
+    assert await unfit(share) is None
+    assert list(share.quarantine.iterdir()) == []
     there = share.quarantine
     if case == "others may write":
         there.chmod(0o777)
@@ -314,6 +316,16 @@ async def test_a_quarantine_that_can_not_keep_what_is_put_there_opens_nothing(sh
     with pytest.raises(SourceError) as refused:
         await CONNECTOR.open_actor("share", share.config)
     assert "quarantine" in refused.value.reason.detail
+    assert await unfit(share) == refused.value.reason
+
+
+async def unfit(share):
+    """Return what a plan is told of the quarantine folder."""
+    reader = await CONNECTOR.open_reader("share", share.config)
+    try:
+        return await reader.unfit(share.resource, "delete")
+    finally:
+        await reader.close()
 
 
 @pytest.mark.parametrize(("error", "outcome"), [(13, Outcome.FAILED), (5, Outcome.UNKNOWN), (18, Outcome.CHANGED)])

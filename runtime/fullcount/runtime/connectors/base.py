@@ -245,6 +245,18 @@ class ForeseesCollateral(Protocol):
         ...
 
 
+@runtime_checkable
+class ForeseesActing(Protocol):
+    """A reader that can see, without a way to act, that what acting needs besides the objects is not fit for it.
+
+    A plan asks it, so that nobody approves what can't be applied. Whoever acts looks again.
+    """
+
+    async def unfit(self, resource: Resource, operation: str) -> Incompleteness | None:
+        """Return what would keep this operation from being done at all; None: nothing that can be seen from here."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class StoredBackup:
     """An object as a connector took it, under which digest it is stored, and for how long (microseconds).

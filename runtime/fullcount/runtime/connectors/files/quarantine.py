@@ -296,11 +296,11 @@ def entered(config: FilesConfig, root: Root, *, alone: bool = False) -> Iterator
     """Open the quarantine folder, made ready; `alone`: only if nobody acts, else None. Raises `SourceError`."""
     path = config.quarantine
     if path is None:
-        raise _unusable("there is no `quarantine` folder, and nothing is acted on without one")
+        raise _unusable(_NONE)
     try:
-        fd = os.open(path, LIST)
+        fd = _open(path)
     except OSError as error:
-        raise _unusable(f"the quarantine folder `{path}` can't be opened: {in_words(named(error))}") from None
+        raise _not_opened(path, error) from None
     fds = [fd]
     try:
         _check(config, root, path, fd)
@@ -317,6 +317,54 @@ def entered(config: FilesConfig, root: Root, *, alone: bool = False) -> Iterator
     finally:
         for each in fds:
             os.close(each)
+
+
+def look_at_place(config: FilesConfig, root: Root) -> None:
+    """Look at the quarantine folder as far as a reader can, making nothing. Raises `SourceError` if it is not fit.
+
+    Whoever acts may be another user, so a folder that is closed to this one, or another's own, says nothing.
+    """
+    path = config.quarantine
+    if path is None:
+        raise _unusable(_NONE)
+    try:
+        fd = _open(path)
+    except PermissionError:
+        return
+    except OSError as error:
+        raise _not_opened(path, error) from None
+    try:
+        if os.fstat(fd).st_uid == os.geteuid():
+            _check(config, root, path, fd)
+            if not os.access(path, os.W_OK | os.X_OK, effective_ids=True):
+                raise _unusable(f"nothing can be put into the quarantine folder `{path}`: it may not be written to")
+        elif os.fstat(fd).st_mode & _OTHERS_MAY_WRITE:
+            raise _others_may_write(path)
+        else:
+            _check_places(config, root, path)
+    finally:
+        os.close(fd)
+
+
+_NONE = "there is no `quarantine` folder, and nothing is acted on without one"
+
+
+def _open(path: Path) -> int:
+    """Open a folder that is no link. Raises `OSError`, `ELOOP` for a link."""
+    try:
+        return os.open(path, LIST)
+    except NotADirectoryError:
+        if path.is_symlink():
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from None
+        raise
+
+
+def _not_opened(path: Path, error: OSError) -> SourceError:
+    return _unusable(f"the quarantine folder `{path}` can't be opened: {in_words(named(error))}")
+
+
+def _others_may_write(path: Path) -> SourceError:
+    return _unusable(f"others own the quarantine folder `{path}` or may write to it: what lies there must stay")
 
 
 def _made_ready(fd: int, fds: list[int]) -> None:
@@ -339,9 +387,15 @@ def _locked(fd: int, *, alone: bool) -> bool:
 
 def _check(config: FilesConfig, root: Root, path: Path, fd: int) -> None:
     """Raise `SourceError` unless the folder is ours alone, on the device of the root, and outside of what is listed."""
-    seen, real = os.fstat(fd), Path(os.path.realpath(root.path))
+    seen = os.fstat(fd)
     if seen.st_uid != os.geteuid() or seen.st_mode & _OTHERS_MAY_WRITE:
-        raise _unusable(f"others own the quarantine folder `{path}` or may write to it: what lies there must stay")
+        raise _others_may_write(path)
+    _check_places(config, root, path)
+
+
+def _check_places(config: FilesConfig, root: Root, path: Path) -> None:
+    """Raise `SourceError` unless everything that is moved to is on the device of the root, and outside of its lists."""
+    real = Path(os.path.realpath(root.path))
     places = {"quarantine": path} if config.archive is None else {"quarantine": path, "archive": config.archive}
     for name, place in places.items():
         try:
