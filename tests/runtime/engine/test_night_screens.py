@@ -90,6 +90,34 @@ def test_a_plan_whose_run_stopped_or_was_cut_off_is_not_shown_as_acted_on(bench)
     assert f"fullcount apply {plan_id}" in cut_off
 
 
+@pytest.mark.requirement("R33", "R39")
+def test_what_was_taken_back_is_said_of_the_plan_that_did_it(bench):
+    """By `show`, a second apply and every form of the report; an undo is offered while there is something left."""
+    planned = bench.approved()
+    plan_id = planned["plan_id"]
+    assert bench.run("apply", plan_id).exit == 0
+    key, *others = [row["key"][0] for row in planned["plan"]["rows"]]
+    undo = f"fullcount undo {plan_id}"
+    assert "taken back" not in bench.run("show", plan_id).words + bench.run("apply", plan_id).words
+    bench.undone(planned, key)
+    assert "1 object taken back since" in bench.run("show", plan_id).words
+    again = bench.run("apply", plan_id).words
+    assert f"taken back 1 of {1 + len(others)} done, by an undo" in again
+    assert undo in again
+    assert undo in bench.run("report", plan_id, "--format", "html").said
+    bench.undone(planned)
+    every = 1 + len(others)
+    assert f"{every} objects taken back since" in bench.run("show", plan_id).words
+    assert bench.run("show", plan_id, "--json").json["taken_back"] == every
+    again = bench.run("apply", plan_id).words
+    assert (f"taken back {every} of {every} done" in again, undo in again) == (True, False)
+    assert "to act again on what was taken back, plan again" in again
+    page = bench.run("report", plan_id, "--format", "html").said
+    assert (f"<dt>taken back</dt><dd>{every} by an undo</dd>" in page, undo in page) == (True, False)
+    assert f'"plan","taken back","{every}"' in bench.run("report", plan_id, "--format", "csv").said
+    assert bench.run("report", plan_id, "--format", "json").json["plan"]["taken_back"] == every
+
+
 @pytest.mark.requirement("R33")
 def test_stopped_apply_says_that_the_same_plan_goes_on(bench):
     """Asked to stop after the first object, it names the command and what is left."""

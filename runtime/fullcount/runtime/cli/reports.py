@@ -67,9 +67,11 @@ def stored_plan_report(
     all_rows: bool = False,
     resumes_at: datetime | None = None,
     still: Standstill | None = None,
+    taken_back: int = 0,
 ) -> RenderableType:
     """Return a stored plan as its reviewer sees it now."""
-    status = replace(review_status(plan, approval, person), resumes_at=resumes_at, standstill=still)
+    status = review_status(plan, approval, person)
+    status = replace(status, resumes_at=resumes_at, standstill=still, taken_back=taken_back)
     return render_plan(plan.document, status, rows=None) if all_rows else render_plan(plan.document, status)
 
 
@@ -222,8 +224,8 @@ def settle_report(plan: StoredPlan, settled: Sequence[LedgerEntry]) -> Renderabl
     return Text("\n".join(lines))
 
 
-def apply_report(end: ApplyEnd, head: Head) -> RenderableType:
-    """Return what an apply came to."""
+def apply_report(end: ApplyEnd, head: Head, taken_back: int = 0) -> RenderableType:
+    """Return what an apply came to. `taken_back`: how many of its objects undos took back."""
     document = end.plan.document
     verb = "done" if document.undo is None else "undone"
     if end.report is None:
@@ -237,8 +239,10 @@ def apply_report(end: ApplyEnd, head: Head) -> RenderableType:
             meaning=NOT_DONE,
             next_step=_after_refusal(end),
         )
-    view = render_applied(applied_view(end.report, end.plan, head, verb), exit_code=int(end.exit))
+    view = render_applied(applied_view(end.report, end.plan, head, verb, taken_back), exit_code=int(end.exit))
     again = "this plan was applied to its end before; nothing was done again"
+    if taken_back > 0:
+        again += "; to act again on what was taken back, plan again"
     return Group(Text(again, style="bold"), view) if end.report.repeated else view
 
 
@@ -268,7 +272,7 @@ def steps_of(report: ApplyReport, plan: StoredPlan) -> tuple[str, ...]:
     )
 
 
-def applied_view(report: ApplyReport, plan: StoredPlan, head: Head, verb: str) -> AppliedView:
+def applied_view(report: ApplyReport, plan: StoredPlan, head: Head, verb: str, taken_back: int = 0) -> AppliedView:
     """Return the plain values of a report."""
     changed = Counter(
         _STANDING_WORDS.get(row.reason or "", "changed since the plan")
@@ -294,7 +298,10 @@ def applied_view(report: ApplyReport, plan: StoredPlan, head: Head, verb: str) -
         stopped_code=None if report.stopped_by is None else report.stopped_by.code,
         next_steps=steps_of(report, plan),
         resumes=None if report.resumes_at is None else f"from {fmt.weekday_moment(report.resumes_at)} on",
-        undo_command=f"fullcount undo {report.plan_id}" if undoable and report.counts.get(Outcome.DONE, 0) else None,
+        undo_command=f"fullcount undo {report.plan_id}"
+        if undoable and report.counts.get(Outcome.DONE, 0) > taken_back
+        else None,
+        taken_back=taken_back,
         journal_head=f"{short_digest(head.hash)} (entry {fmt.count(head.seq)})",
         attention=tuple(
             (fmt.key(row.key), row.outcome, row.detail or row.reason or "") for row in otherwise[:ATTENTION]

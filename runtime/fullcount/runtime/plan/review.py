@@ -55,6 +55,8 @@ class ReviewStatus:
     """Why it can't be completed as the roles are now, whoever agrees."""
     resumes_at: datetime | None = None
     """From when on an apply of it that is paused can be gone on with."""
+    taken_back: int = 0
+    """How many of its objects undos took back."""
     standstill: Standstill | None = None
     """Why nobody is at work on it although it was begun; None: somebody is, or it was not."""
 
@@ -86,6 +88,8 @@ class AppliedView:
     resumes: str | None = None
     """When it can be gone on with, if it is only paused."""
     undo_command: str | None = None
+    taken_back: int = 0
+    """How many of the objects that are done undos took back."""
     journal_head: str | None = None
     journal_verified: bool | None = None
     attention: tuple[tuple[str, Outcome, str], ...] = ()

@@ -35,7 +35,8 @@ def verdict(doc: PlanDocument, status: ReviewStatus) -> Verdict:
         case "applying":
             return Verdict("APPLYING", ("it is being acted on",), Tone.GO)
         case "applied":
-            return Verdict("APPLIED", ("a plan is used once",), Tone.DONE)
+            back = (f"{fmt.counted(status.taken_back, 'object')} taken back since",) if status.taken_back > 0 else ()
+            return Verdict("APPLIED", ("a plan is used once", *back), Tone.DONE)
         case "report":
             return Verdict("REPORT", ("this workflow has no act: there is nothing to approve",), Tone.DONE)
         case "approved" | "waiting" if doc.sums.candidates == 0:
