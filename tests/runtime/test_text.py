@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fullcount.runtime.text import ELLIPSIS, formula_safe, one_line, plain, shorten
+from fullcount.runtime.text import ELLIPSIS, formula_safe, lines_of, one_line, plain, shorten
 
 HOSTILE = {
     "\x1b[31mred\x1b[0m": "\\x1b[31mred\\x1b[0m",
@@ -73,3 +73,13 @@ def test_text_that_would_begin_a_formula_is_marked_as_text():
 def test_a_rule_of_several_lines_becomes_one():
     """Layout of the source is not part of what it says."""
     assert one_line("a\n    and b\x1b") == "a and b\\x1b"
+
+
+@pytest.mark.parametrize("width", range(20, 70, 7))
+def test_a_command_that_may_be_copied_is_in_one_line(width):
+    """A line ends before it or after it: what is pasted is the whole of it."""
+    commands = ("fullcount apply 01M8Q", "fullcount settle 01M8Q t04 --no-effect --because WHY", "fullcount undo 01M8Q")
+    text = f"it is unknown; settle it: {commands[0]}, or by hand: {commands[1]} (or wait), look again   {commands[2]}"
+    lines = lines_of(text, width)
+    assert all(any(command in line for line in lines) for command in commands)
+    assert " ".join(" ".join(lines).split()) == " ".join(text.split())

@@ -70,9 +70,21 @@ def shorten(text: str, limit: int | None) -> str:
     return text[: room - tail] + ELLIPSIS + (text[-tail:] if tail > 0 else "")
 
 
+_COMMAND: Final = re.compile(r"fullcount [a-z](?:(?!;|, |   | \(|[`)]).)*")
+_HELD: Final = "\ue000"
+"""Stands for a space at which no line ends; `plain` lets none through."""
+
+
+def lines_of(text: str, width: int) -> list[str]:
+    """Return the text in lines. A long word (a path) and a command that may be copied stay whole."""
+    held = _COMMAND.sub(lambda found: found[0].replace(" ", _HELD), text)
+    lines = textwrap.wrap(held, max(width, 1), break_long_words=False, break_on_hyphens=False) or [""]
+    return [line.replace(_HELD, " ") for line in lines]
+
+
 def wrapped(lead: str, text: str, width: int = WIDTH) -> str:
-    """Return `lead` and the text after it, further lines indented below the text. A long word (a path) stays whole."""
-    lines = textwrap.wrap(text, width - len(lead), break_long_words=False, break_on_hyphens=False) or [""]
+    """Return `lead` and the text after it, further lines indented below the text; see `lines_of`."""
+    lines = lines_of(text, width - len(lead))
     return f"\n{' ' * len(lead)}".join([f"{lead}{lines[0]}".rstrip(), *lines[1:]])
 
 

@@ -63,7 +63,7 @@ def aim(store: Store, what: str, objects: Sequence[str] = ()) -> Aim:
             if len(acts) == 0:
                 raise NotDoneError(
                     f"`{text}` was not acted upon by the plan `{found.plan_id}`; nothing was taken back",
-                    help=f"see what it did: fullcount show {found.plan_id} --all",
+                    help=f"see what it did: fullcount report {found.plan_id} --format csv",
                 )
     return Aim(found.plan_id, frozenset(wanted), named=True)
 

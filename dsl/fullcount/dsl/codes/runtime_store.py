@@ -323,7 +323,7 @@ _LEDGER: tuple[Code, ...] = (
         "`fullcount settle` says what came of an act whose outcome nobody knows. For the object that was named the "
         "plan has no such act: none was meant, or its outcome is known, and what is known is never changed. Nothing "
         "was recorded at all.\n\n"
-        "`fullcount show PLAN --all` lists the outcome of every object.",
+        "`fullcount report PLAN --format csv` lists the outcome of every object.",
         form=Form.COMMAND,
         wrong=session("fullcount settle PLAN a01 --no-effect --because 'the log says so'"),
         right=session("fullcount show PLAN"),

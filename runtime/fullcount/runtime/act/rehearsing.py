@@ -244,6 +244,9 @@ class Rehearsal:
 
     def _stop(self, why: str, *ways_on: str) -> None:
         plan_id = self.context.plan.document.plan_id
-        look = ("look at this object before anything else is done", f"see the record: fullcount show {plan_id} --all")
+        look = (
+            "look at this object before anything else is done",
+            f"see the record: fullcount report {plan_id} --format csv",
+        )
         message = f"the rehearsal of a restore does not hold: {why}"
         self.ended.by(Finding(code=UNLIKE, message=message, ways_on=ways_on or look))

@@ -218,7 +218,7 @@ def settle_report(plan: StoredPlan, settled: Sequence[LedgerEntry]) -> Renderabl
         f"SETTLED  {fmt.counted(len(settled), 'act')}, {outcome}",
         wrapped("  settled   ", f"{named}{more}"),
         wrapped("  said      ", plain(settled[0].detail)),
-        f"  look      fullcount show {plan.document.plan_id} --all",
+        f"  look      fullcount report {plan.document.plan_id} --format csv",
         "  next      plan again: the new plan has what is still due",
     ]
     return Text("\n".join(lines))

@@ -14,7 +14,7 @@ _SOURCE = "fullcount.toml [sources.{source}]"
 _INVENTORY = "inventory {inventory} {{ … }}"
 
 _REASON_WAYS: dict[Reason, tuple[tuple[str, str], ...]] = {
-    Reason.MORE_PAGES_AVAILABLE: (("read again to the end", "fullcount plan"),),
+    Reason.MORE_PAGES_AVAILABLE: (("read again to the end", "fullcount plan FILE"),),
     Reason.RESULT_LIMIT_REACHED: (
         ("narrow the scope, so that each question stays below the source's limit", _INVENTORY),
         ("raise the source's own limit", _SOURCE),
@@ -24,20 +24,22 @@ _REASON_WAYS: dict[Reason, tuple[tuple[str, str], ...]] = {
         ("give the read a longer deadline", _INVENTORY),
         ("narrow the scope", _INVENTORY),
     ),
-    Reason.SOURCE_UNAVAILABLE: (("read again when the source answers", "fullcount plan"),),
+    Reason.SOURCE_UNAVAILABLE: (("read again when the source answers", "fullcount plan FILE"),),
     Reason.VISIBILITY_RESTRICTED: (
         ("let the reader see every object of the scope", _SOURCE),
         ("narrow the scope to what the reader may see", _INVENTORY),
     ),
     Reason.RATE_LIMITED: (("read again later, or at a lower rate", _SOURCE),),
-    Reason.QUOTA_EXHAUSTED: (("read again when the quota is renewed", "fullcount plan"),),
-    Reason.CURSOR_EXPIRED: (("read again from the beginning", "fullcount plan"),),
-    Reason.CURSOR_LOOP: (("read again; if it happens twice, report it for this source", "fullcount plan"),),
-    Reason.SNAPSHOT_CHANGED: (("read again, at a time when the collection changes less", "fullcount plan"),),
-    Reason.COUNT_MISMATCH: (("read again; if the counts still differ, find out which is right", "fullcount plan"),),
+    Reason.QUOTA_EXHAUSTED: (("read again when the quota is renewed", "fullcount plan FILE"),),
+    Reason.CURSOR_EXPIRED: (("read again from the beginning", "fullcount plan FILE"),),
+    Reason.CURSOR_LOOP: (("read again; if it happens twice, report it for this source", "fullcount plan FILE"),),
+    Reason.SNAPSHOT_CHANGED: (("read again, at a time when the collection changes less", "fullcount plan FILE"),),
+    Reason.COUNT_MISMATCH: (
+        ("read again; if the counts still differ, find out which is right", "fullcount plan FILE"),
+    ),
     Reason.MALFORMED_RESPONSE: (("compare the declared types and key with what the source sends", _INVENTORY),),
     Reason.UNEXPECTED_STATUS: (("look for a proxy or cache between us and the source", _SOURCE),),
-    Reason.UNPROCESSED_ITEMS: (("read again when the source is less busy", "fullcount plan"),),
+    Reason.UNPROCESSED_ITEMS: (("read again when the source is less busy", "fullcount plan FILE"),),
     Reason.PARTIAL_ERRORS: (("see the source's own messages in the detail", "fullcount runs"),),
     Reason.UNSTABLE_ORDER: (("read from a resource whose pages are stable", _INVENTORY),),
     Reason.SCOPE_NOT_COVERED: (("narrow the scope to what the question can cover", _INVENTORY),),
@@ -46,7 +48,7 @@ _REASON_WAYS: dict[Reason, tuple[tuple[str, str], ...]] = {
         ("see that it is there, mounted where it has to be, and that the reader may see it", _SOURCE),
     ),
     Reason.AUTH_FAILED: (("renew the credentials for reading", _SOURCE),),
-    Reason.RESULT_NOT_READY: (("read again when the source has finished its report", "fullcount plan"),),
+    Reason.RESULT_NOT_READY: (("read again when the source has finished its report", "fullcount plan FILE"),),
 }
 
 _WARNING_WAYS: dict[WarningCode, tuple[tuple[str, str], ...]] = {
@@ -148,4 +150,4 @@ def verify_way(what: str, inventory: str) -> str:
 
 
 ACCEPT = "accept it with an owner, a reason and a last day   fullcount.toml [[accepted_warning]]"
-READ_AGAIN = "read again   fullcount plan"
+READ_AGAIN = "read again   fullcount plan FILE"

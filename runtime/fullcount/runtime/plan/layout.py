@@ -18,7 +18,7 @@ from rich.table import Table
 from rich.text import Text
 
 from fullcount.runtime.plan.summary_parts import Tone
-from fullcount.runtime.text import shorten
+from fullcount.runtime.text import lines_of, shorten
 
 WIDTH: Final = 100
 STYLES: Final = {Tone.STOP: "bold red", Tone.ASK: "bold yellow", Tone.GO: "bold green", Tone.DONE: "bold"}
@@ -76,6 +76,21 @@ class Flow:
 def flow(items: Iterable[str], between: str = " · ") -> Flow:
     """Return plain items as a `Flow`."""
     return Flow([Text(item) for item in items], between)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Words in which commands stand: a line ends before one or after it, so that it can be copied whole."""
+
+    text: str
+    style: str = ""
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        for line in lines_of(self.text, options.max_width):
+            yield Text(line, style=self.style)
+
+    def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
+        return Measurement(1, options.max_width)
 
 
 @dataclass(frozen=True, slots=True)

@@ -74,7 +74,7 @@ def next_steps(
         then = "then " if len(steps) > 0 else ""
         steps.append(f"{then}{_goes_on(not_started, unknown, planned)}   fullcount apply {plan_id}")
     elif stopped_by is None and left_alone > 0 and undoes is None:
-        steps.append("look into why, and plan again: what is still due will be in the new plan   fullcount plan")
+        steps.append("look into why, and plan again: what is still due will be in the new plan   fullcount plan FILE")
     if untold > 0:
         said = fmt.counted(untold, "object")
         steps.append(f"{said} could not be told when this was planned: look again   fullcount undo {undoes}")

@@ -18,7 +18,7 @@ from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.evidence.envelope import Envelope, Status
 from fullcount.runtime.evidence.refusal import Finding, Ground, Need, Prevented, Refusal
 from fullcount.runtime.evidence.wording import unusable_fields
-from fullcount.runtime.plan.layout import BLANK, FAINT, labelled, stacked, verdict_line
+from fullcount.runtime.plan.layout import BLANK, FAINT, Said, labelled, stacked, verdict_line
 from fullcount.runtime.plan.review import AppliedView
 from fullcount.runtime.plan.summary_parts import Tone
 from fullcount.runtime.text import plain
@@ -37,7 +37,6 @@ _NOUNS: Final = {
     Outcome.UNKNOWN: "unknown",
     Outcome.NOT_STARTED: "not started",
 }
-_STEP_WIDTH: Final = 84
 _ALWAYS: Final = frozenset({Outcome.DONE, Outcome.FAILED, Outcome.UNKNOWN})
 
 
@@ -141,13 +140,13 @@ def _findings(findings: Sequence[Finding], *, named: bool) -> RenderableType:
     lines: list[tuple[str, RenderableType]] = []
     for finding in findings:
         told = finding.detail if named and finding.detail != "" else finding.message
-        lines.append((plain(finding.code), Text(plain(told))))
+        lines.append((plain(finding.code), Said(plain(told))))
         if not named and finding.detail != "":
             lines.append(("", Text(plain(finding.detail), style=FAINT)))
     needs = dict.fromkeys(_need(need) for finding in findings for need in finding.needed_by)
     ways = dict.fromkeys(way for finding in findings for way in finding.ways_on)
     lines += [("needed by" if place == 0 else "", Text(plain(need))) for place, need in enumerate(needs)]
-    lines += [("ways on" if place == 0 else "", Text(plain(way), style="green")) for place, way in enumerate(ways)]
+    lines += [("ways on" if place == 0 else "", Said(plain(way), style="green")) for place, way in enumerate(ways)]
     return labelled(lines, indent=4, width=22)
 
 
@@ -181,15 +180,17 @@ def render_applied(view: AppliedView, *, exit_code: int | None = None) -> Group:
     ]
     if view.stopped_by is not None:
         style = "bold red" if view.resumes is None else "yellow"
-        lines.append(("stopped by", Text(plain(view.stopped_by), style=style)))
+        lines.append(("stopped by", Said(plain(view.stopped_by), style=style)))
     if view.resumes is not None:
         lines.append(("goes on", Text(f"{plain(view.resumes)}   fullcount apply {plain(view.plan_id)}")))
     else:
-        lines += [("next" if n == 0 else "", _step(step)) for n, step in enumerate(view.next_steps)]
+        lines += [
+            ("next" if n == 0 else "", Said(plain(step), style="green")) for n, step in enumerate(view.next_steps)
+        ]
     if view.stopped_code is not None and view.resumes is None:  # a pause goes as it was meant to
         lines.append(("more", Text(f"fullcount explain {plain(view.stopped_code)}")))
     for key, outcome, detail in view.attention:
-        lines.append(("look at", Text(f"{plain(key, 40)}: {_NOUNS[outcome]}, {plain(detail)}", style="yellow")))
+        lines.append(("look at", Said(f"{plain(key, 40)}: {_NOUNS[outcome]}, {plain(detail)}", style="yellow")))
     if view.moved_in_all > 0:
         lines.append(
             (
@@ -216,14 +217,6 @@ def render_applied(view: AppliedView, *, exit_code: int | None = None) -> Group:
     return stacked(
         verdict_line(word, [f"{fmt.count(number)} {what}" for number, what in parts], tone), labelled(lines, width=10)
     )
-
-
-def _step(step: str) -> Text:
-    """Return a step; a command that would be broken across lines has one of its own."""
-    words, gap, command = step.rpartition("   ")
-    if gap == "" or len(step) < _STEP_WIDTH:
-        return Text(plain(step), style="green")
-    return Text(f"{plain(words)}:\n  {plain(command)}", style="green")
 
 
 def _ended(view: AppliedView) -> tuple[str, Tone]:

@@ -82,8 +82,8 @@ class ActElsewhere:
         what = "act" if self.kind == "act" else "taking back"
         return (
             f"an earlier {what} on it, of the plan {self.plan_id} (`{self.workflow}`), is of unknown outcome; settle"
-            f" it: fullcount apply {self.plan_id}, or by hand: fullcount settle {self.plan_id}"
-            f" {object_argument(self.object_key)}"
+            f" it: fullcount apply {self.plan_id}, or by hand, once you know: fullcount settle {self.plan_id}"
+            f" {object_argument(self.object_key)} --took-effect --because WHY (or --no-effect)"
         )
 
 

@@ -115,7 +115,7 @@ def check_can_be_undone(plan: tables.Plan) -> None:
         raise UndoRefused(
             "FC800",
             f"the plan `{plan.plan_id}` is an undo itself, of the plan `{plan.undoes}`, and an undo is not undone",
-            help="what it took back is acted on again by a new plan, if the rule still selects it: `fullcount plan`",
+            help="what it took back is acted on again by a new plan, if it is still due: `fullcount plan FILE`",
         )
 
 

@@ -76,7 +76,7 @@ def _open(tx: Transaction, plan: tables.Plan, keys: Sequence[tuple[Any, ...]]) -
             raise NothingToSettle(
                 "FC739",
                 f"{named(text)} has no act of unknown outcome under the plan `{plan.plan_id}`; nothing was recorded",
-                help=f"see what came of each: fullcount show {plan.plan_id} --all",
+                help=f"see what came of each: fullcount report {plan.plan_id} --format csv",
             )
         found[key] = ActKind(kind)
     return found
