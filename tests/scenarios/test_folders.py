@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
+from pathlib import Path
 
 import pytest
 from tests.support.workspaces import Bench
@@ -125,3 +127,61 @@ def test_j05_the_folder_that_was_meant_goes_and_no_other_in_its_place(tmp_path):
     plan = jobs.plan()
     assert jobs.apply(plan).exit == 0
     assert jobs.there() == {"a", ".first", "moved away"}
+
+
+@pytest.fixture
+def other(tmp_path):
+    """A folder of our own, on another device if there is one."""
+    with tempfile.TemporaryDirectory(dir="/tmp" if tmp_path.is_relative_to("/dev/shm") else "/dev/shm") as folder:
+        yield Path(folder)
+
+
+@pytest.mark.requirement("R9")
+@pytest.mark.parametrize("how", ["is not there", "is a link", "may be written to by others", "on another device"])
+def test_a_plan_that_could_not_be_applied_for_its_quarantine_is_not_made(tmp_path, other, how):
+    """Nobody is asked to approve it, in the words of the apply; and nothing that has no credentials is told of any."""
+    jobs = Jobs(tmp_path, 'j.path == "b"')
+    (jobs.root / "b").mkdir()
+    quarantine = tmp_path / "share" / "quarantine"
+    if how == "may be written to by others":
+        quarantine.chmod(0o777)
+    else:
+        quarantine.rmdir()
+    if how == "is a link":
+        (tmp_path / "elsewhere").mkdir(mode=0o700)
+        quarantine.symlink_to(tmp_path / "elsewhere")
+    elif how == "on another device":
+        settings = jobs.bench.root / "fullcount.toml"
+        settings.write_text(settings.read_text().replace(str(quarantine), str(other)))
+        if other.stat().st_dev == jobs.root.stat().st_dev:
+            pytest.skip("there is no other device here")
+    ended = jobs.bench.run("plan", FILE)
+    assert (ended.exit, "quarantine folder" in ended.words) == (3, True)
+    assert "REFUSED " in ended.words
+    assert "fullcount.toml [sources.share]" in ended.words
+    assert "credentials" not in ended.words
+    assert (jobs.root / "b").is_dir()
+    assert how == "on another device" or not quarantine.is_dir() or list(quarantine.iterdir()) == []
+
+
+def test_a_root_that_is_not_there_is_no_matter_of_what_its_reader_may_see(tmp_path):
+    """It was unmounted or renamed: what to do about it is told."""
+    jobs = Jobs(tmp_path, 'j.path == "b"')
+    jobs.root.rmdir()
+    ended = jobs.bench.run("plan", FILE)
+    assert (ended.exit, "see that it is there, mounted where it has to be" in ended.words) == (3, True)
+
+
+def test_a_quarantine_that_went_after_the_plan_is_no_matter_of_credentials(tmp_path):
+    """The apply says what is wrong and where it is configured; then the same plan goes on."""
+    jobs = Jobs(tmp_path, 'j.path == "b"')
+    (jobs.root / "b").mkdir()
+    plan = jobs.plan()
+    quarantine = tmp_path / "share" / "quarantine"
+    quarantine.chmod(0o777)
+    ended = jobs.apply(plan)
+    assert ended.exit == 1
+    assert "credentials" not in ended.words
+    assert "fullcount.toml [sources.share]" in ended.words
+    quarantine.chmod(0o700)
+    assert jobs.bench.run("apply", plan["plan_id"]).exit == 0

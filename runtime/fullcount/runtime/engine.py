@@ -28,6 +28,7 @@ from fullcount.compiler.protections import Protections, protect_workflow, protec
 from fullcount.runtime import __version__
 from fullcount.runtime.accepting import Accepting
 from fullcount.runtime.act.apply import apply_plan
+from fullcount.runtime.act.at_work import standstill
 from fullcount.runtime.act.context import ApplyContext, ApplyReport, StopSignal
 from fullcount.runtime.act.context import Progress as ActProgress
 from fullcount.runtime.act.undo import apply_undo
@@ -54,6 +55,7 @@ from fullcount.runtime.journal.verify import verify as verify_record
 from fullcount.runtime.notify.deliver import deliver
 from fullcount.runtime.plan.document import PlanDocument
 from fullcount.runtime.plan.prevented import prevented
+from fullcount.runtime.plan.review import Standstill
 from fullcount.runtime.planning import Planning, PlanRequest, sources_of
 from fullcount.runtime.readers import Readers, open_actor
 from fullcount.runtime.store.errors import StoreError
@@ -299,6 +301,10 @@ class Engine:
     def resumes_at(self, plan: StoredPlan) -> datetime | None:
         """Return from when on an apply of this plan that is paused can be gone on with; None if none is."""
         return next((paused.resumes_at for paused in self.store.paused(plan.document.plan_id)), None)
+
+    def standstill(self, plan: StoredPlan) -> Standstill | None:
+        """Return how a plan that was begun came to stand still; None if it was not begun, or is being acted on."""
+        return standstill(self.store, plan)
 
     def give_approval(
         self, plan: StoredPlan, person: Person, digest: str, signed: Signed | None = None

@@ -38,6 +38,7 @@ from fullcount.runtime.evidence.refusal import Finding, Ground, Refusal
 from fullcount.runtime.evidence.satisfy import Produced
 from fullcount.runtime.evidence.series import collapsed, question_of, stated_in
 from fullcount.runtime.evidence.warned import Recurrence, WarningSeen
+from fullcount.runtime.evidence.wording import way_to_act
 from fullcount.runtime.exemption_lists import ExemptionLists
 from fullcount.runtime.plan.build import PlanInputs, build_plan
 from fullcount.runtime.plan.closure import with_closures
@@ -262,9 +263,14 @@ class Planning:
         calls = () if act is None else (*act.calls.values(), *act.undos.values())
         known: dict[str, None] = {}
         findings: dict[Finding, None] = {}
+        unfit: dict[Finding, None] = {}
         for call in calls:
             resource = self.workspace.catalog().resources(call.source)[call.resource]
             try:
+                why = await self.readers.unfit(call.source, resource, call.operation)
+                if why is not None:
+                    message = f"what this plans could not be done in `{call.source}`: {why.detail}"
+                    unfit[Finding(code=why.code, message=message, ways_on=(way_to_act(call.source, why.code),))] = None
                 found = await self.readers.collateral(call.source, resource, call.operation)
             except SourceError as error:
                 return unanswered(stage, error)
@@ -272,6 +278,8 @@ class Planning:
             for phrase in found.unknown:
                 message = f"{phrase}, and may change what nobody approves: `{call.operation}` would be refused"
                 findings[Finding(code=ActReason.COLLATERAL_CHANGE, message=message, ways_on=(found.way_on,))] = None
+        if len(unfit) > 0:
+            return Refusal(stage=stage.node, ground=Ground.EVIDENCE, findings=tuple(unfit))
         if len(findings) > 0:
             return Refusal(stage=stage.node, ground=Ground.POLICY, findings=tuple(findings))
         return tuple(known)

@@ -13,6 +13,7 @@ from fullcount.compiler.values import Value
 from fullcount.runtime.connectors.base import (
     ClosureFound,
     Collateral,
+    ForeseesActing,
     ForeseesClosure,
     ForeseesCollateral,
     Matches,
@@ -22,6 +23,7 @@ from fullcount.runtime.connectors.base import (
     SourceActor,
     SourceReader,
 )
+from fullcount.runtime.evidence.envelope import Incompleteness
 from fullcount.runtime.gathering import Gathering
 from fullcount.runtime.workspace import Workspace
 
@@ -78,6 +80,11 @@ class OnDemandReader:
         reader = await self._opened()
         return await reader.collateral(resource, operation) if isinstance(reader, ForeseesCollateral) else Collateral()
 
+    async def unfit(self, resource: Resource, operation: str) -> Incompleteness | None:
+        """See `ForeseesActing.unfit`; None for a source that has nothing of the kind."""
+        reader = await self._opened()
+        return await reader.unfit(resource, operation) if isinstance(reader, ForeseesActing) else None
+
     async def closures(
         self, resource: Resource, operation: str, keys: Sequence[tuple[Value, ...]]
     ) -> Sequence[ClosureFound]:
@@ -123,6 +130,10 @@ class Readers:
     async def collateral(self, source: str, resource: Resource, operation: str) -> Collateral:
         """Return what a write sets off at the source besides its one object. Raises `SourceError`."""
         return await self._reader(source).collateral(resource, operation)
+
+    async def unfit(self, source: str, resource: Resource, operation: str) -> Incompleteness | None:
+        """Return what would keep an operation from being done at all. Raises `SourceError`."""
+        return await self._reader(source).unfit(resource, operation)
 
     async def closures(
         self, source: str, resource: Resource, operation: str, keys: Sequence[tuple[Value, ...]]

@@ -21,7 +21,7 @@ from fullcount.runtime.act.foreseen import NO_UNDO, UNKNOWN, Foreseen, Found, fo
 from fullcount.runtime.act.session import the_proposal
 from fullcount.runtime.act.taking_back import CHANGED_SINCE, undo_of
 from fullcount.runtime.approve.of_plan import approval_of_plan
-from fullcount.runtime.connectors.base import SourceError
+from fullcount.runtime.connectors.base import Outcome, SourceError
 from fullcount.runtime.evidence.refusal import Finding, Ground, Refusal
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.journal.entry import Head
@@ -62,7 +62,7 @@ async def plan_undo(
     try:
         seen = await foresee(context, act, taken, only)
     except SourceError as error:
-        return _refused(_unanswered(error), exit_code=Exit.ERROR)
+        return _refused(_unanswered(error), ground=Ground.EVIDENCE, exit_code=Exit.ERROR)
     if isinstance(seen, Finding):
         return _refused(seen)
     if all(found.due is None for found in seen.found):
@@ -106,30 +106,50 @@ def _inputs(context: ApplyContext, run_id: str, head: Head, seen: Foreseen) -> U
 
 def _nothing(plan_id: str, found: Sequence[Found]) -> NothingToUndo:
     """Return why nothing can be taken back: an object is worth a word as long as no undo took it back."""
-    left = Counter((each.code, each.why) for each in found if each.code is not None)
+    left = Counter((each.code, each.why, _told_by(plan_id, each)) for each in found if each.code is not None)
     if len(left) == 0:
         return NothingToUndo(Exit.DONE)
-    see = f"see what each object was: fullcount show {plan_id} --all"
-    ways_on = {
-        CHANGED_SINCE: "look at the objects, and decide by hand",
-        UNKNOWN: f"see what reading tells, then look again   fullcount apply {plan_id}; fullcount undo {plan_id}",
-    }
     findings = [
         Finding(
-            code=str(code), message=f"{fmt.counted(number, 'object')}: {why}", ways_on=(ways_on.get(str(code), see),)
+            code=str(code), message=f"{fmt.counted(number, 'object')}: {why}", ways_on=_ways_on(plan_id, code, told_by)
         )
-        for (code, why), number in sorted(left.items(), key=lambda each: str(each))
+        for (code, why, told_by), number in sorted(left.items(), key=lambda each: str(each))
     ]
-    unknown = any(code == UNKNOWN for code, _ in left)
-    return _refused(*findings, exit_code=Exit.ERROR if unknown else Exit.REFUSED_BY_POLICY)
+    if any(code == UNKNOWN for code, _, _ in left):  # no rule forbids it: it could not be told
+        return _refused(*findings, ground=Ground.EVIDENCE, exit_code=Exit.ERROR)
+    return _refused(*findings)
 
 
-def _refused(*findings: Finding, exit_code: Exit = Exit.REFUSED_BY_POLICY) -> NothingToUndo:
-    return NothingToUndo(exit_code, Refusal(stage=STAGE, ground=Ground.POLICY, findings=findings))
+def _told_by(plan_id: str, found: Found) -> str | None:
+    """Return the plan whose apply finds out what nobody knows yet: of the act itself, or of an undo before; or None."""
+    return plan_id if found.entry.outcome in (None, Outcome.UNKNOWN) else found.told_by
+
+
+def _ways_on(plan_id: str, code: str | None, told_by: str | None) -> tuple[str, ...]:
+    if code == CHANGED_SINCE:
+        return ("look at the objects, and decide by hand",)
+    if code != UNKNOWN:
+        return (f"see what each object was: fullcount show {plan_id} --all",)
+    if told_by is not None:
+        return (f"see what reading tells, then look again   fullcount apply {told_by}; fullcount undo {plan_id}",)
+    return (
+        f"look at the objects at the source, by hand; which they are   fullcount show {plan_id} --all",
+        f"once it can be told, look again, at one of them by its key   fullcount undo {plan_id} OBJECT",
+    )
+
+
+def _refused(
+    *findings: Finding, ground: Ground = Ground.POLICY, exit_code: Exit = Exit.REFUSED_BY_POLICY
+) -> NothingToUndo:
+    return NothingToUndo(exit_code, Refusal(stage=STAGE, ground=ground, findings=findings))
 
 
 def _unanswered(error: SourceError) -> Finding:
-    return Finding(code=str(error.reason.code), message=f"a source does not answer: {error.reason.detail}")
+    return Finding(
+        code=str(error.reason.code),
+        message=f"a source does not answer: {error.reason.detail}",
+        ways_on=("undo it again when it answers",),
+    )
 
 
 async def _no_actor(source: str) -> NoReturn:

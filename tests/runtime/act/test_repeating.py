@@ -236,6 +236,21 @@ async def test_a_run_that_is_asked_to_stop_does_not_sit_a_wait_out(tmp_path):
     assert sum(stage.world.clock.slept) <= 1
 
 
+@pytest.mark.requirement("R29", "R32")
+async def test_an_act_that_can_be_done_later_stays_open_for_the_next_run_of_the_plan(tmp_path):
+    """Nothing was done, and the target says that it passes (a full disk): no failure is recorded, and why is told."""
+    stage = Stage(tmp_path, Orphans(accounts=1))
+    plan = await stage.approved()
+    stage.source.on(
+        "perform", at=None, do=ActResult(Outcome.FAILED, None, "full", trouble=ErrorClass.TRANSIENT, later=True)
+    )
+    report = await stage.apply(plan)
+    assert figures(report) == {"unknown": 1}
+    assert row(report, "a1").detail == "nothing was done in this run: full; it is gone on with later"
+    stage.source._faults.clear()
+    assert figures(await stage.apply(plan)) == {"done": 1}
+
+
 @pytest.mark.parametrize("kind", [ErrorClass.TRANSIENT, ErrorClass.PERMANENT, ErrorClass.UNKNOWN])
 async def test_a_run_gives_up_when_the_same_trouble_comes_again_and_again(tmp_path, kind):
     """So many acts in a row, and the rest was not called; the next run goes on with it."""

@@ -12,6 +12,7 @@ from fullcount.runtime.approve import approvals
 from fullcount.runtime.connectors.base import Existence, Outcome, Reading, SourceError
 from fullcount.runtime.evidence.codes import Reason
 from fullcount.runtime.evidence.envelope import Incompleteness
+from fullcount.runtime.evidence.refusal import Ground
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.journal.verify import verify
 from fullcount.runtime.plan.digest import sealed
@@ -296,10 +297,30 @@ async def test_a_lost_answer_of_an_undo_is_resolved_by_reading(tmp_path, took_ef
     assert figures(await stage.apply(undo)) == {"done": 2, "unknown": 1}
     nothing = await stage.undoing(plan)
     assert (codes(nothing), nothing.exit) == ({"FC770"}, Exit.ERROR)
+    (finding,) = nothing.refusal.findings
+    assert (nothing.refusal.ground, f"fullcount apply {undo.document.plan_id}" in finding.ways_on[0]) == (
+        Ground.EVIDENCE,
+        True,
+    )
     assert figures(await stage.apply(undo)) == {"done": 3}
     assert len(stage.source.effects) == 6
     assert locked(stage) == set()
     assert verify(stage.store).problems == ()
+
+
+@pytest.mark.requirement("R9")
+@pytest.mark.parametrize("silent", ["one object", "the source"])
+async def test_what_the_source_does_not_tell_is_refused_by_no_policy_and_leads_in_no_circle(tmp_path, silent):
+    """Nothing is open, so no apply of the plan finds anything out: somebody has to look, or to ask again later."""
+    stage, plan = await applied(tmp_path, accounts=1)
+    unavailable = SourceError(Incompleteness(code=Reason.SOURCE_UNAVAILABLE, detail="down"))
+    method = "read" if silent == "one object" else "identity"
+    stage.source.on(method, at=None, do=unavailable)
+    nothing = await stage.undoing(plan)
+    assert (nothing.refusal.ground, nothing.exit) == (Ground.EVIDENCE, Exit.ERROR)
+    ways = [way for finding in nothing.refusal.findings for way in finding.ways_on]
+    assert len(ways) > 0
+    assert not any("fullcount apply" in way for way in ways)
 
 
 @pytest.mark.requirement("R32")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import fcntl
 import os
 import pickle
 import subprocess
@@ -16,8 +17,10 @@ import pytest
 from tests.support.share import FILES, FOLDERS, Share
 from tests.support.workspaces import environment
 
-from fullcount.runtime.connectors.base import Existence, Outcome, SourceError
+from fullcount.runtime.connectors.base import ErrorClass, Existence, Outcome, SourceError
 from fullcount.runtime.connectors.files import CONNECTOR, disk
+from fullcount.runtime.connectors.files.objects import Mark
+from fullcount.runtime.connectors.files.quarantine import About, Purpose
 from fullcount.runtime.connectors.files.worker import within
 from fullcount.runtime.evidence.codes import ActReason
 
@@ -293,7 +296,9 @@ async def test_a_folder_goes_whole_only_with_what_was_counted_and_comes_back_who
     "case", ["others may write", "is a link", "is not there", "lies in what is listed", "is no folder"]
 )
 async def test_a_quarantine_that_can_not_keep_what_is_put_there_opens_nothing(share, tmp_path, case):
-    """Looked at when the source is opened for acting, before anything is moved."""
+    """Looked at when the source is opened for acting, before anything is moved; a plan is told so in the same words."""
+    assert await unfit(share) is None
+    assert list(share.quarantine.iterdir()) == []
     there = share.quarantine
     if case == "others may write":
         there.chmod(0o777)
@@ -311,6 +316,16 @@ async def test_a_quarantine_that_can_not_keep_what_is_put_there_opens_nothing(sh
     with pytest.raises(SourceError) as refused:
         await CONNECTOR.open_actor("share", share.config)
     assert "quarantine" in refused.value.reason.detail
+    assert await unfit(share) == refused.value.reason
+
+
+async def unfit(share):
+    """Return what a plan is told of the quarantine folder."""
+    reader = await CONNECTOR.open_reader("share", share.config)
+    try:
+        return await reader.unfit(share.resource, "delete")
+    finally:
+        await reader.close()
 
 
 @pytest.mark.parametrize(("error", "outcome"), [(13, Outcome.FAILED), (5, Outcome.UNKNOWN), (18, Outcome.CHANGED)])
@@ -325,6 +340,91 @@ async def test_what_the_system_says_of_a_move_is_told_as_what_it_is(share, error
         assert (await share.perform(call)).outcome is outcome
     assert (share.root / "a/1.log").exists()
     assert (await share.perform(call)).outcome is Outcome.DONE
+
+
+def full(nth, steps):
+    """Within its block, the disk is full from the nth call of these steps on."""
+    left = [nth]
+
+    def failing(real):
+        def step(*given):
+            left[0] -= 1
+            if left[0] < 0:
+                raise OSError(errno.ENOSPC, "no space left")
+            return real(*given)
+
+        return step
+
+    return patch.multiple(disk, **{name: failing(getattr(disk, name)) for name in steps})
+
+
+@pytest.mark.requirement("R29")
+@pytest.mark.parametrize("error", [errno.ENOSPC, errno.EDQUOT])
+@pytest.mark.parametrize("step", ["make_folder", "write", "half of write", "settle", "rename"])
+async def test_a_full_disk_leaves_no_claim_and_the_act_can_be_done_later(share, step, error):
+    """Whatever step of the claim fails: nothing was done, which is known, told and can be gone on with."""
+    call, real = await share.call("a/1.log"), disk.write
+    await open_and_close(share)
+
+    def half(above, name, data):
+        real(above, name, b"")
+        raise OSError(error, "no space left")
+
+    def fails(*given):
+        raise OSError(error, "no space left")
+
+    name = step.removeprefix("half of ")
+    with patch.object(disk, name, half if step.startswith("half") else fails):
+        for _ in range(2):
+            actor = await CONNECTOR.open_actor("share", share.config)
+            result = await actor.perform(call)
+            await actor.close()
+            assert (result.outcome, result.trouble, result.later) == (Outcome.FAILED, ErrorClass.TRANSIENT, True)
+            assert "free some" in result.detail
+            assert list((share.quarantine / "pending").iterdir()) == []
+    assert (share.root / "a/1.log").exists()
+    assert await share.took_effect(call) is False
+    assert (await share.perform(call)).outcome is Outcome.DONE
+
+
+@pytest.mark.requirement("R29", "R32")
+@pytest.mark.parametrize("steps", range(1, 9))
+async def test_a_disk_that_is_full_from_any_step_on_is_told_as_what_it_is(share, steps):
+    """Before the move nothing was done; behind it nobody says so, and the next look finds out."""
+    call = await share.call("a/1.log")
+    writing = ("make_folder", "write", "settle", "rename")
+    actor = await CONNECTOR.open_actor("share", share.config)
+    with full(steps - 1, writing):
+        result = await actor.perform(call)
+    await actor.close()
+    moved = not (share.root / "a/1.log").exists()
+    assert result.outcome in ({Outcome.UNKNOWN, Outcome.DONE} if moved else {Outcome.FAILED})
+    assert result.later is not moved
+    assert await share.took_effect(call) is moved
+    assert (await share.perform(call)).outcome is Outcome.DONE
+    assert len(share.kept()) == 1
+
+
+@pytest.mark.requirement("R32")
+async def test_a_half_made_claim_of_a_dead_process_is_nobodys_and_one_of_a_live_one_is_respected(share):
+    """It is met by a process that was open all along: with nobody at work it is settled; else nothing is done."""
+    call = await share.call("a/1.log")
+    actor = await CONNECTOR.open_actor("share", share.config)
+    about = About("act-1", str(share.root.resolve()), "a/1.log", Mark("", 0, 0), Purpose.KEEP)
+    half = share.quarantine / "pending" / about.name
+    half.mkdir()
+    (half / "about.json").write_text("")
+    try:
+        with (share.quarantine / "lock").open() as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH)
+            result = await actor.perform(call)
+            assert (result.outcome, result.later) == (Outcome.FAILED, True)
+            assert "another process is acting on it" in result.detail
+            assert (share.root / "a/1.log").exists()
+        assert (await actor.perform(call)).outcome is Outcome.DONE
+    finally:
+        await actor.close()
+    assert list((share.quarantine / "pending").iterdir()) == []
 
 
 @pytest.mark.requirement("R32")

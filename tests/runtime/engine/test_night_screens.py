@@ -67,6 +67,57 @@ def test_holder_that_runs_here_counts_as_at_work(bench):
     assert "is at work on the plan" in bench.run("apply", planned["plan_id"]).words
 
 
+@pytest.mark.requirement("R39")
+def test_a_plan_whose_run_stopped_or_was_cut_off_is_not_shown_as_acted_on(bench):
+    """`show` says so, and what goes on with it; only while a living process holds it, it is being acted on."""
+    planned = bench.approved()
+    plan_id, stop = planned["plan_id"], StopSignal()
+    screen_of(bench, planned, stop=stop, progress=lambda _: stop.request("stopped by SIGTERM"))
+    shown = bench.run("show", plan_id).words
+    assert "STOPPED its last run ended before all of it was done" in shown
+    assert f"fullcount apply {plan_id}" in shown
+    assert "APPLYING" not in shown
+    with bench.store() as store:
+        run = store.begin_run(WORKFLOW, "apply", current_person(), plan_id=plan_id)
+        store.claim_plan(plan_id, f"{socket.gethostname()}/{os.getpid()}/{run}", timedelta(seconds=30))
+    assert "APPLYING it is being acted on" in bench.run("show", plan_id).words
+    with bench.store() as store:
+        fence = store.plan_lease(plan_id)
+        store.release(fence)
+        store.claim_plan(plan_id, f"{socket.gethostname()}/{GONE}/{run}", timedelta(seconds=30))
+    cut_off = bench.run("show", plan_id).words
+    assert f"CUT OFF process {GONE} on " in cut_off
+    assert f"fullcount apply {plan_id}" in cut_off
+
+
+@pytest.mark.requirement("R33", "R39")
+def test_what_was_taken_back_is_said_of_the_plan_that_did_it(bench):
+    """By `show`, a second apply and every form of the report; an undo is offered while there is something left."""
+    planned = bench.approved()
+    plan_id = planned["plan_id"]
+    assert bench.run("apply", plan_id).exit == 0
+    key, *others = [row["key"][0] for row in planned["plan"]["rows"]]
+    undo = f"fullcount undo {plan_id}"
+    assert "taken back" not in bench.run("show", plan_id).words + bench.run("apply", plan_id).words
+    bench.undone(planned, key)
+    assert "1 object taken back since" in bench.run("show", plan_id).words
+    again = bench.run("apply", plan_id).words
+    assert f"taken back 1 of {1 + len(others)} done, by an undo" in again
+    assert undo in again
+    assert undo in bench.run("report", plan_id, "--format", "html").said
+    bench.undone(planned)
+    every = 1 + len(others)
+    assert f"{every} objects taken back since" in bench.run("show", plan_id).words
+    assert bench.run("show", plan_id, "--json").json["taken_back"] == every
+    again = bench.run("apply", plan_id).words
+    assert (f"taken back {every} of {every} done" in again, undo in again) == (True, False)
+    assert "to act again on what was taken back, plan again" in again
+    page = bench.run("report", plan_id, "--format", "html").said
+    assert (f"<dt>taken back</dt><dd>{every} by an undo</dd>" in page, undo in page) == (True, False)
+    assert f'"plan","taken back","{every}"' in bench.run("report", plan_id, "--format", "csv").said
+    assert bench.run("report", plan_id, "--format", "json").json["plan"]["taken_back"] == every
+
+
 @pytest.mark.requirement("R33")
 def test_stopped_apply_says_that_the_same_plan_goes_on(bench):
     """Asked to stop after the first object, it names the command and what is left."""

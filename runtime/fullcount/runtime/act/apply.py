@@ -61,6 +61,7 @@ from fullcount.runtime.act.watch import Watch, evidence_ages
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.evidence.refusal import Finding
+from fullcount.runtime.evidence.wording import way_to_act
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.plan import tables
 from fullcount.runtime.plan.floors import Borders, borders
@@ -132,7 +133,7 @@ def _no_actor(error: NotOpenError) -> Finding:
     return Finding(
         code=str(error.reason.code),
         message=f"the source `{error.source}` can't be opened for acting: {error.reason.detail}",
-        ways_on=("check the credentials for acting in fullcount.toml",),
+        ways_on=(way_to_act(error.source, error.reason.code),),
     )
 
 

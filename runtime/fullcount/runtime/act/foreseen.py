@@ -40,6 +40,8 @@ class Found:
     due: Due | None = None
     code: str | None = None
     why: str = ""
+    told_by: str | None = None
+    """The undo whose apply finds out whether it took it back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,10 @@ async def _found(
             )
         if earlier is not None and earlier.by is not None:
             return Found(
-                entry, code=UNKNOWN, why=f"the undo `{earlier.by}` may have taken it back: apply that one first"
+                entry,
+                code=UNKNOWN,
+                why=f"the undo `{earlier.by}` may have taken it back: apply that one first",
+                told_by=earlier.by,
             )
         if earlier is not None and earlier.meant_at is not None and now - earlier.meant_at < ARRIVES:
             return Found(entry, code=UNKNOWN, why="an undo of it that was cut off may still take effect")

@@ -318,11 +318,16 @@ class GroupRunner:
         if entry.idempotency_key is None:
             return None  # it was left alone by another run
         async with self._slots:
+            operation = self.calls.of(due.item.row).operation
             tries, found = 0, await self._tried(due, entry.idempotency_key, acts)
             while isinstance(found, ActResult):
-                wait = wait_before_again(self.calls.of(due.item.row).operation, found, tries)
+                wait = wait_before_again(operation, found, tries)
                 if wait is None or await self._ends_within(wait):
                     self.in_a_row.saw(trouble_of(found))
+                    if found.outcome is Outcome.FAILED and found.later and may_repeat(operation, timedelta(0)):
+                        why = found.detail.removeprefix("nothing was done: ")
+                        self.undecided[key] = f"nothing was done in this run: {why}; it is gone on with later"
+                        return None
                     found = _outcome(key, found)
                 else:
                     tries, found = tries + 1, await self._tried(due, entry.idempotency_key, acts)

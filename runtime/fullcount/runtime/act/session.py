@@ -19,6 +19,7 @@ from fullcount.compiler.catalog import Resource
 from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.program import Act, Inventory, OperationCall, Proposal
 from fullcount.runtime.act.ahead import Ahead
+from fullcount.runtime.act.at_work import is_gone
 from fullcount.runtime.act.calls import Calls, CallsOf, planned_row
 from fullcount.runtime.act.context import ApplyContext, ApplyReport, Progress, StopSignal
 from fullcount.runtime.act.group import Due, GroupRunner, Item, Left
@@ -120,22 +121,9 @@ async def leased(context: ApplyContext, run_id: str, lost: Callable[[Finding, Ex
 
 def _with_what_is_known(held: LeaseHeld) -> LeaseHeld:
     """Say so when the holder was a process of this host that is no longer there. The lease runs out all the same."""
-    host, _, rest = held.holder.partition("/")
-    process = rest.partition("/")[0]
-    if host != socket.gethostname() or not process.isdecimal() or _runs(int(process)):
+    if not is_gone(held.holder):
         return held
     return LeaseHeld(held.name, held.holder, held.until, held.left, died=True)
-
-
-def _runs(process: int) -> bool:
-    """Whether there is a process of this number here; also when that can't be told."""
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        return True
-    return True
 
 
 async def _keep(context: ApplyContext, fence: Fence, lost: Callable[[Finding, Exit], None]) -> None:

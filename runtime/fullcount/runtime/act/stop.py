@@ -100,7 +100,7 @@ class InARow:
 
 _SAID: Mapping[ErrorClass, str] = {
     ErrorClass.THROTTLE: "the target was asked too often",
-    ErrorClass.TRANSIENT: "the target was not there",
+    ErrorClass.TRANSIENT: "the target was not there, or did nothing for a reason that passes",
     ErrorClass.UNKNOWN: "no answer told what the target did",
     ErrorClass.PERMANENT: "the target refused for good",
 }

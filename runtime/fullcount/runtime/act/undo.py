@@ -39,6 +39,7 @@ from fullcount.runtime.act.watch import Watch
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.errors import FullcountError
 from fullcount.runtime.evidence.refusal import Finding
+from fullcount.runtime.evidence.wording import way_to_act
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.store.undone import TakenBack
 from fullcount.runtime.store.views import ActKind, Fence, LedgerEntry, OutcomeEntry, PlanState, RunKind
@@ -106,7 +107,7 @@ def _not_open(error: NotOpenError) -> Finding:
     return Finding(
         code=str(error.reason.code),
         message=f"the source `{error.source}` can't be opened: {error.reason.detail}",
-        ways_on=("check the source's credentials in fullcount.toml",),
+        ways_on=(way_to_act(error.source, error.reason.code),),
     )
 
 

@@ -25,12 +25,13 @@ def apply(plan: str, as_json: bool) -> None:
         end = run_to_its_end(lambda stop, tell: here.engine.apply(plan, here.person, stop=stop, progress=tell), as_json)
         head = here.store.head()
         too_late = past_restoring(here.store.last_acts(end.plan.document.plan_id), here.store.now())
+        taken_back = sum(each.done for each in here.store.taken_back(end.plan.document.plan_id))
     if as_json:
         from fullcount.runtime.cli.acting import end_document
 
         show_json(end_document(end))
     else:
-        show(apply_report(end, head, too_late=too_late))
+        show(apply_report(end, head, taken_back, too_late=too_late))
         if end.told:
             show(told_report(end.told))
     raise click.exceptions.Exit(int(end.exit))

@@ -25,7 +25,7 @@ from fullcount.runtime.evidence.refusal import Ground
 from fullcount.runtime.journal.entry import Head
 from fullcount.runtime.plan.digest import short_digest
 from fullcount.runtime.plan.next_steps import next_steps
-from fullcount.runtime.plan.review import AppliedView, QuorumView, ReviewStatus
+from fullcount.runtime.plan.review import AppliedView, QuorumView, ReviewStatus, Standstill
 from fullcount.runtime.plan.summary import NAMED
 from fullcount.runtime.plan.text import render_plan
 from fullcount.runtime.plan.text_outcome import NOT_DONE, NOT_UNDONE, render_applied, render_refusal
@@ -66,9 +66,12 @@ def stored_plan_report(
     *,
     all_rows: bool = False,
     resumes_at: datetime | None = None,
+    still: Standstill | None = None,
+    taken_back: int = 0,
 ) -> RenderableType:
     """Return a stored plan as its reviewer sees it now."""
-    status = replace(review_status(plan, approval, person), resumes_at=resumes_at)
+    status = review_status(plan, approval, person)
+    status = replace(status, resumes_at=resumes_at, standstill=still, taken_back=taken_back)
     return render_plan(plan.document, status, rows=None) if all_rows else render_plan(plan.document, status)
 
 
@@ -229,8 +232,11 @@ def settle_report(plan: StoredPlan, settled: Sequence[LedgerEntry]) -> Renderabl
     return Text("\n".join(lines))
 
 
-def apply_report(end: ApplyEnd, head: Head, *, too_late: bool = False) -> RenderableType:
-    """Return what an apply came to. `too_late`: nothing of it can be taken back any more."""
+def apply_report(end: ApplyEnd, head: Head, taken_back: int = 0, *, too_late: bool = False) -> RenderableType:
+    """Return what an apply came to. `taken_back`: how many of its objects undos took back.
+
+    `too_late`: nothing of it can be taken back any more.
+    """
     document = end.plan.document
     verb = "done" if document.undo is None else "undone"
     if end.report is None:
@@ -244,8 +250,12 @@ def apply_report(end: ApplyEnd, head: Head, *, too_late: bool = False) -> Render
             meaning=NOT_DONE,
             next_step=_after_refusal(end),
         )
-    view = render_applied(applied_view(end.report, end.plan, head, verb, too_late=too_late), exit_code=int(end.exit))
+    view = render_applied(
+        applied_view(end.report, end.plan, head, verb, taken_back, too_late=too_late), exit_code=int(end.exit)
+    )
     again = "this plan was applied to its end before; nothing was done again"
+    if taken_back > 0:
+        again += "; to act again on what was taken back, plan again"
     return Group(Text(again, style="bold"), view) if end.report.repeated else view
 
 
@@ -276,7 +286,7 @@ def steps_of(report: ApplyReport, plan: StoredPlan) -> tuple[str, ...]:
 
 
 def applied_view(
-    report: ApplyReport, plan: StoredPlan, head: Head, verb: str, *, too_late: bool = False
+    report: ApplyReport, plan: StoredPlan, head: Head, verb: str, taken_back: int = 0, *, too_late: bool = False
 ) -> AppliedView:
     """Return the plain values of a report."""
     changed = Counter(
@@ -303,7 +313,10 @@ def applied_view(
         stopped_code=None if report.stopped_by is None else report.stopped_by.code,
         next_steps=steps_of(report, plan),
         resumes=None if report.resumes_at is None else f"from {fmt.weekday_moment(report.resumes_at)} on",
-        undo_command=f"fullcount undo {report.plan_id}" if undoable and report.counts.get(Outcome.DONE, 0) else None,
+        undo_command=f"fullcount undo {report.plan_id}"
+        if undoable and report.counts.get(Outcome.DONE, 0) > taken_back
+        else None,
+        taken_back=taken_back,
         journal_head=f"{short_digest(head.hash)} (entry {fmt.count(head.seq)})",
         attention=tuple(
             (fmt.key(row.key), row.outcome, row.detail or row.reason or "") for row in otherwise[:ATTENTION]

@@ -39,6 +39,8 @@ def show(
         stored = here.store.load_plan(plan)
         approval = here.engine.approval_status(stored)
         resumes_at = here.engine.resumes_at(stored)
+        still = here.engine.standstill(stored)
+        taken_back = sum(each.done for each in here.store.taken_back(stored.document.plan_id))
         stands = stored.state in {"waiting", "approved", "applying"}
         elsewhere = here.store.open_elsewhere(stored.document.plan_id) if stands else ()
     if html is not None:
@@ -50,7 +52,9 @@ def show(
         workflow = workflow_from_document(stored.document.program)
         graph = graph_of(workflow, proposal_of(workflow, stored.document.proposal))
         picture = None if stored.document.undo is not None else to_svg(graph)
-        status = replace(review_status(stored, approval, here.person), resumes_at=resumes_at)
+        status = replace(
+            review_status(stored, approval, here.person), resumes_at=resumes_at, standstill=still, taken_back=taken_back
+        )
         page = render_html(stored.document, status, graph_svg=picture)
         screen.write_file(html, page, ours=is_page, force=force, as_json=as_json)
     elif as_json:
@@ -59,6 +63,8 @@ def show(
             {
                 "state": stored.state,
                 "resumes_at": until,
+                "taken_back": taken_back,
+                "standstill": None if still is None else {"cut_off": still.cut_off, "why": still.why},
                 "elsewhere": [elsewhere_document(act) for act in elsewhere],
                 "plan": stored.document.model_dump(mode="json"),
             }
@@ -76,6 +82,9 @@ def show(
 
         screen.show(render_waiting(stored.document, review_status(stored, approval, here.person)))
     else:
-        screen.show(stored_plan_report(stored, approval, here.person, all_rows=all_rows, resumes_at=resumes_at))
+        report = stored_plan_report(
+            stored, approval, here.person, all_rows=all_rows, resumes_at=resumes_at, still=still, taken_back=taken_back
+        )
+        screen.show(report)
         if elsewhere:
             screen.show(elsewhere_report(elsewhere))

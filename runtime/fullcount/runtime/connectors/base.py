@@ -245,6 +245,18 @@ class ForeseesCollateral(Protocol):
         ...
 
 
+@runtime_checkable
+class ForeseesActing(Protocol):
+    """A reader that can see, without a way to act, that what acting needs besides the objects is not fit for it.
+
+    A plan asks it, so that nobody approves what can't be applied. Whoever acts looks again.
+    """
+
+    async def unfit(self, resource: Resource, operation: str) -> Incompleteness | None:
+        """Return what would keep this operation from being done at all; None: nothing that can be seen from here."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class StoredBackup:
     """An object as a connector took it, under which digest it is stored, and for how long (microseconds).
@@ -340,7 +352,7 @@ class ActResult:
     """What came of a write. `before` holds what an undo needs, as JSON-able values.
 
     `trouble`: the kind of a failure, where the connector knows that nothing was done and why; `after`: the seconds that
-    the target asks to wait.
+    the target asks to wait; `later`: it is known that nothing was done, and a later run may go on with the object.
     """
 
     outcome: Outcome
@@ -349,6 +361,7 @@ class ActResult:
     before: Mapping[str, Any] = field(default_factory=dict)
     trouble: ErrorClass | None = None
     after: float | None = None
+    later: bool = False
 
 
 class SourceActor(Protocol):

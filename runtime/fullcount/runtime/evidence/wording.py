@@ -44,7 +44,9 @@ _REASON_WAYS: dict[Reason, tuple[tuple[str, str], ...]] = {
     Reason.UNSTABLE_ORDER: (("read from a resource whose pages are stable", _INVENTORY),),
     Reason.SCOPE_NOT_COVERED: (("narrow the scope to what the question can cover", _INVENTORY),),
     Reason.COMPLETENESS_UNPROVABLE: (("read from a resource that says where it ends", _INVENTORY),),
-    Reason.EXISTENCE_UNKNOWN: (("let the reader see every object of the scope", _SOURCE),),
+    Reason.EXISTENCE_UNKNOWN: (
+        ("see that it is there, mounted where it has to be, and that the reader may see it", _SOURCE),
+    ),
     Reason.AUTH_FAILED: (("renew the credentials for reading", _SOURCE),),
     Reason.RESULT_NOT_READY: (("read again when the source has finished its report", "fullcount plan FILE"),),
 }
@@ -117,6 +119,18 @@ def ways_on(
     if stated is not None and continuation is not None and continuation.way is Way.RETRY_AFTER:
         lines = (f"wait {stated:g} s, as the source says", *lines)
     return lines
+
+
+def way_to_act(source: str, code: Reason) -> str:
+    """Return what to do about a source that can't be acted on, by why."""
+    match code:
+        case Reason.AUTH_FAILED:
+            what = "check the credentials for acting"
+        case Reason.VISIBILITY_RESTRICTED:
+            what = "give whoever acts the rights that this needs"
+        case _:
+            what = "see that what it names is there, answers, and is as said above"
+    return f"{what}   {_SOURCE.format(source=source)}"
 
 
 def _written(ways: tuple[tuple[str, str], ...], envelope: Envelope) -> tuple[str, ...]:

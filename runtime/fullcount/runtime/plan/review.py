@@ -25,6 +25,14 @@ class QuorumView:
 
 
 @dataclass(frozen=True, slots=True)
+class Standstill:
+    """How a plan that was begun came to stand still. `cut_off`: its run did not come to an end of its own."""
+
+    cut_off: bool
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class ReviewStatus:
     """Where a plan stands. `state` is the store's word for it; `report` is a plan without an act.
 
@@ -47,6 +55,10 @@ class ReviewStatus:
     """Why it can't be completed as the roles are now, whoever agrees."""
     resumes_at: datetime | None = None
     """From when on an apply of it that is paused can be gone on with."""
+    taken_back: int = 0
+    """How many of its objects undos took back."""
+    standstill: Standstill | None = None
+    """Why nobody is at work on it although it was begun; None: somebody is, or it was not."""
 
     @property
     def needed(self) -> int:
@@ -76,6 +88,8 @@ class AppliedView:
     resumes: str | None = None
     """When it can be gone on with, if it is only paused."""
     undo_command: str | None = None
+    taken_back: int = 0
+    """How many of the objects that are done undos took back."""
     journal_head: str | None = None
     journal_verified: bool | None = None
     attention: tuple[tuple[str, Outcome, str], ...] = ()

@@ -29,10 +29,14 @@ def verdict(doc: PlanDocument, status: ReviewStatus) -> Verdict:
         case "expired":
             again = "plan again" if doc.undo is None else f"fullcount undo {plain(doc.undo.plan_id)}"
             return Verdict("EXPIRED", (f"its approval is too old: {again}",), Tone.STOP)
+        case "applying" if status.standstill is not None:
+            word = "CUT OFF" if status.standstill.cut_off else "STOPPED"
+            return Verdict(word, (plain(status.standstill.why), "an apply of the same plan goes on with it"), Tone.ASK)
         case "applying":
             return Verdict("APPLYING", ("it is being acted on",), Tone.GO)
         case "applied":
-            return Verdict("APPLIED", ("a plan is used once",), Tone.DONE)
+            back = (f"{fmt.counted(status.taken_back, 'object')} taken back since",) if status.taken_back > 0 else ()
+            return Verdict("APPLIED", ("a plan is used once", *back), Tone.DONE)
         case "report":
             return Verdict("REPORT", ("this workflow has no act: there is nothing to approve",), Tone.DONE)
         case "approved" | "waiting" if doc.sums.candidates == 0:
@@ -50,7 +54,7 @@ def next_step(doc: PlanDocument, status: ReviewStatus) -> str | None:
     match verdict(doc, status).word:
         case "NEEDS APPROVAL":
             return f"fullcount approve {plain(doc.plan_id)}"
-        case "APPROVED" | "APPLYING" | "PAUSED":
+        case "APPROVED" | "APPLYING" | "PAUSED" | "STOPPED" | "CUT OFF":
             return f"fullcount apply {plain(doc.plan_id)}"
         case _:
             return None

@@ -203,6 +203,9 @@ def render_applied(view: AppliedView, *, exit_code: int | None = None) -> Group:
             lines.append(
                 ("", Text(f"… {fmt.count(view.moved_in_all - len(view.moved))} more: with --json", style=FAINT))
             )
+    if view.taken_back > 0:
+        of = fmt.count(view.counts.get(Outcome.DONE, 0))
+        lines.append(("taken back", Text(f"{fmt.count(view.taken_back)} of {of} done, by an undo")))
     if view.undo_command is not None:
         lines.append(("undo", Text(view.undo_command)))
     if view.journal_head is not None:

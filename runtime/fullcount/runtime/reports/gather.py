@@ -35,7 +35,7 @@ from fullcount.runtime.reports.report import (
     Report,
     RunLine,
 )
-from fullcount.runtime.store import plans, rehearsals, runs, tables
+from fullcount.runtime.store import plans, rehearsals, runs, tables, undone
 from fullcount.runtime.store.instants import from_micros, to_micros
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import RunRow
@@ -328,6 +328,7 @@ def _plan_facts(session: Session, plan: tables.Plan, now: int) -> PlanFacts:
         candidates=plan.candidates,
         sums=None if not isinstance(sums, dict) else sums,
         cap=(parts.get("caps") or {}).get("effective"),
+        taken_back=len(undone.done_of(session, [plan.plan_id])),
     )
 
 

@@ -88,6 +88,8 @@ def _facts(report: Report) -> Iterator[tuple[str, ...]]:
         yield _line("plan", "target", plan.target)
         for name, number in (plan.sums or {}).items():
             yield _line("plan", name, str(number))
+        if plan.taken_back > 0:
+            yield _line("plan", "taken back", str(plan.taken_back))
     for name, number in report.counts.items():
         yield _line("sum", name, str(number))
     yield _line("sum", "all of them", str(report.planned))

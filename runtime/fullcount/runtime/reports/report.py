@@ -100,6 +100,8 @@ class PlanFacts:
     candidates: int
     sums: Mapping[str, int] | None
     cap: int | None
+    taken_back: int
+    """How many of its objects undos took back."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,14 @@ def claim(tx: Transaction, name: str, holder: str, ttl: timedelta) -> Fence:
     return Fence(name=name, holder=holder, token=token, expires_at=from_micros(expires_at))
 
 
+def latest(session: Session, name: str) -> Fence | None:
+    """Return the last claim of a lease, in force or not; None: it was never claimed."""
+    lease = session.get(tables.Lease, name)
+    if lease is None:
+        return None
+    return Fence(name=name, holder=lease.holder, token=lease.token, expires_at=from_micros(lease.expires_at))
+
+
 def renew(tx: Transaction, fence: Fence, ttl: timedelta) -> Fence:
     """Move the end of a lease that is still held. Not journalled: it changes a deadline and nothing else."""
     micros = _lifetime(ttl)

@@ -540,6 +540,11 @@ class Store:
         """Take the lease for acting on a plan, or on a part of it. Raises `LeaseHeld`."""
         return self.claim(leases.plan_lease(plan_id, part), holder, ttl)
 
+    def plan_lease(self, plan_id: str) -> Fence | None:
+        """Return the last claim of the lease for acting on a plan, in force or not. To look at, never to act on."""
+        with self.reading() as session:
+            return leases.latest(session, leases.plan_lease(plan_id))
+
     def renew(self, fence: Fence, ttl: timedelta) -> Fence:
         """Move the end of a lease that is still held. Raises `FenceLost`."""
         with self.writing() as tx:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,7 +24,7 @@ from fullcount.runtime.connectors.files.objects import FIELDS, Found, Mark
 from fullcount.runtime.connectors.files.patterns import Parts, parts_of
 from fullcount.runtime.connectors.files.quarantine import OBJECT, About, Entry, Purpose, Quarantine, remove
 from fullcount.runtime.connectors.files.reader import goes_along, keeps_access
-from fullcount.runtime.connectors.files.replies import Look, judge_write
+from fullcount.runtime.connectors.files.replies import FULL, Look, in_words, judge_write
 from fullcount.runtime.connectors.files.root import LIST, Root, named
 from fullcount.runtime.connectors.files.walk import found_at
 from fullcount.runtime.connectors.sql.precondition import difference
@@ -39,6 +39,10 @@ class GiveUpError(Exception):
     def __init__(self, outcome: Outcome, detail: str = "", reason: ActReason | None = None) -> None:
         super().__init__(detail)
         self.result = ActResult(outcome, reason, detail)
+
+
+class UnderWayError(Exception):
+    """There is an entry of this very act already: another process is at it, or was ended while it was."""
 
 
 def changed(detail: str) -> GiveUpError:
@@ -140,17 +144,22 @@ class Act:
         ):
             self._take(entry, above)
             try:
+                disk.settle(entry.fd, above)
                 return self._finished(entry)
             except OSError as error:
-                detail = f"it was moved to the quarantine folder, and then: {named(error)}"
+                detail = f"it was moved to the quarantine folder, and then: {in_words(named(error))}"
                 return ActResult(Outcome.UNKNOWN, ActReason.OUTCOME_UNKNOWN, detail)
         raise AssertionError
 
     @contextmanager
     def _begun(self, about: About) -> Iterator[Entry]:
-        if self.quarantine.is_pending(about):
-            raise GiveUpError(Outcome.FAILED, "another process acts on it, or was ended while it did")
-        with self.quarantine.begun(about) as entry:
+        with ExitStack() as begun:
+            try:
+                entry = begun.enter_context(self.quarantine.begun(about))
+            except FileExistsError:
+                raise UnderWayError from None
+            except OSError as error:
+                raise self._judged("claim", error) from None
             yield entry
 
     def _take(self, entry: Entry, above: int) -> None:
@@ -165,7 +174,6 @@ class Act:
             if given_up.result.outcome is not Outcome.UNKNOWN:  # else the entry says what it was about
                 entry.drop()
             raise given_up from None
-        disk.settle(entry.fd, above)
 
     def _finished(self, entry: Entry) -> ActResult:
         """See that it is the object that was meant, and finish; else put it back. Raises `OSError`."""
@@ -276,7 +284,17 @@ class Act:
         except OSError as error:
             raise self._judged(operation, error) from None
 
+    @staticmethod
+    def later(detail: str) -> GiveUpError:
+        """Return the end of an act of which it is known that nothing was done, and that can be done later."""
+        given_up = GiveUpError(Outcome.FAILED, detail)
+        given_up.result = ActResult(Outcome.FAILED, None, detail, trouble=ErrorClass.TRANSIENT, later=True)
+        return given_up
+
     def _judged(self, operation: str, error: OSError, *, began: bool = False) -> GiveUpError:
+        if named(error) in FULL:
+            where = f"`{self.config.quarantine}`" if operation == "claim" else f"the disk of `{self.root.path}`"
+            return self.later(f"nothing was done: {where}: {in_words(named(error))}")
         judged = judge_write([Look(operation, f"{self.root.path}/{self.path}", error=named(error)), _LAST])
         detail = "; ".join(judged.details) or f"`{self.path}`: {named(error)}"
         given_up = GiveUpError(Outcome.FAILED, f"nothing was done: {detail}")

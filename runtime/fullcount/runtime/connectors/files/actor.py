@@ -12,7 +12,7 @@ from contextlib import AsyncExitStack
 from typing import Any, TypeVar
 
 from fullcount.runtime.connectors.base import ActCall, ActResult, Outcome, SourceError
-from fullcount.runtime.connectors.files.acting import Act, GiveUpError, archived, in_archive, whole
+from fullcount.runtime.connectors.files.acting import Act, GiveUpError, UnderWayError, archived, in_archive, whole
 from fullcount.runtime.connectors.files.config import Delete, FilesConfig
 from fullcount.runtime.connectors.files.folders import Entry, Troubles
 from fullcount.runtime.connectors.files.objects import Mark
@@ -40,15 +40,9 @@ class FilesActor:
     async def open(cls, config: FilesConfig) -> FilesActor:
         """Look at the root and the quarantine folder, and settle what was left in the middle. Raises `SourceError`."""
         actor = cls(config)
-
-        def work() -> None:
-            with looking(config) as root, entered(config, root, alone=True) as quarantine:
-                if quarantine is not None:  # else others act right now, and nothing of theirs is looked into
-                    quarantine.settle_pending()
-
         async with AsyncExitStack() as unfinished:
             unfinished.push_async_callback(actor.close)
-            await actor._worker.run(work)
+            await actor._worker.run(actor._settle)
             unfinished.pop_all()
         return actor
 
@@ -68,7 +62,27 @@ class FilesActor:
         try:
             return await self._acting(call, _performed)
         except SourceError as error:
-            return ActResult(Outcome.FAILED, None, f"nothing was done: {error.reason.detail}")
+            return _not_done(error)
+        except UnderWayError:
+            return await self._after_another(call)
+
+    async def _after_another(self, call: ActCall) -> ActResult:
+        """Act once more, if whoever left an entry of this act is not there any more: it is settled before."""
+        try:
+            if await self._worker.run(self._settle):
+                return await self._acting(call, _performed)
+        except SourceError as error:
+            return _not_done(error)
+        except UnderWayError:
+            pass
+        return Act.later("nothing was done: another process is acting on it").result
+
+    def _settle(self) -> bool:
+        """Find out what was left in the middle; False: others act right now, and nothing of theirs is looked into."""
+        with looking(self._config) as root, entered(self._config, root, alone=True) as quarantine:
+            if quarantine is not None:
+                quarantine.settle_pending()
+            return quarantine is not None
 
     async def back_up(self, call: ActCall) -> Mapping[str, Any] | None:
         """See `TakesBackups.back_up`. The object itself is kept in the quarantine folder; this names it."""
@@ -96,6 +110,14 @@ class FilesActor:
     async def close(self) -> None:
         """See `SourceActor.close`."""
         self._worker.close()
+
+
+def _not_done(error: SourceError) -> ActResult:
+    """Return the end of an act before which a folder could not be opened: what is not there now may be there later."""
+    detail = f"nothing was done: {error.reason.detail}"
+    if error.reason.code is Reason.SOURCE_UNAVAILABLE:
+        return Act.later(detail).result
+    return ActResult(Outcome.FAILED, None, detail)
 
 
 def _performed(act: Act) -> ActResult:

@@ -19,7 +19,7 @@ import os
 import shutil
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -31,6 +31,7 @@ from fullcount.runtime.connectors.files.config import FilesConfig, lists
 from fullcount.runtime.connectors.files.folders import Troubles
 from fullcount.runtime.connectors.files.objects import Found, Mark
 from fullcount.runtime.connectors.files.patterns import parts_of
+from fullcount.runtime.connectors.files.replies import in_words
 from fullcount.runtime.connectors.files.root import LIST, Root, named, open_folder
 from fullcount.runtime.connectors.files.walk import folder_at
 from fullcount.runtime.evidence.codes import Reason
@@ -134,13 +135,25 @@ class Quarantine:
     def begun(self, about: About) -> Iterator[Entry]:
         """Write down what is to be done, before it is. Raises `FileExistsError` if it is under way, `OSError`."""
         disk.make_folder(self.pending, about.name)
-        fd = os.open(about.name, LIST, dir_fd=self.pending)
         try:
-            disk.write(fd, ABOUT, about.written())
-            disk.settle(fd, self.pending)
+            fd = self._written(about)
+        except OSError:
+            self._drop_unwritten(about.name)  # it is ours, and nothing was moved for it
+            raise
+        try:
             yield Entry(fd, self.pending, about.name, about)
         finally:
             os.close(fd)
+
+    def _written(self, about: About) -> int:
+        """Return the open folder of an entry, once it says on the disk what it is about. Raises `OSError`."""
+        with ExitStack() as unfinished:
+            fd = os.open(about.name, LIST, dir_fd=self.pending)
+            unfinished.callback(os.close, fd)
+            disk.write(fd, ABOUT, about.written())
+            disk.settle(fd, self.pending)
+            unfinished.pop_all()
+        return fd
 
     def keep(self, entry: Entry) -> None:
         """Let an entry lie here from now on. Raises `OSError`."""
@@ -283,18 +296,20 @@ def entered(config: FilesConfig, root: Root, *, alone: bool = False) -> Iterator
     """Open the quarantine folder, made ready; `alone`: only if nobody acts, else None. Raises `SourceError`."""
     path = config.quarantine
     if path is None:
-        raise _unusable("there is no `quarantine` folder, and nothing is acted on without one")
+        raise _unusable(_NONE)
     try:
-        fd = os.open(path, LIST)
+        fd = _open(path)
     except OSError as error:
-        raise _unusable(f"the quarantine folder `{path}` can't be opened: {named(error)}") from None
+        raise _not_opened(path, error) from None
     fds = [fd]
     try:
         _check(config, root, path, fd)
         try:
             _made_ready(fd, fds)
         except OSError as error:
-            raise _unusable(f"nothing can be put into the quarantine folder `{path}`: {named(error)}") from None
+            raise _unusable(
+                f"nothing can be put into the quarantine folder `{path}`: {in_words(named(error))}"
+            ) from None
         if _locked(fds[-1], alone=alone):
             yield Quarantine(fd, fds[1], fds[2], root, os.path.realpath(root.path))
         else:
@@ -304,11 +319,60 @@ def entered(config: FilesConfig, root: Root, *, alone: bool = False) -> Iterator
             os.close(each)
 
 
+def look_at_place(config: FilesConfig, root: Root) -> None:
+    """Look at the quarantine folder as far as a reader can, making nothing. Raises `SourceError` if it is not fit.
+
+    Whoever acts may be another user, so a folder that is closed to this one, or another's own, says nothing.
+    """
+    path = config.quarantine
+    if path is None:
+        raise _unusable(_NONE)
+    try:
+        fd = _open(path)
+    except PermissionError:
+        return
+    except OSError as error:
+        raise _not_opened(path, error) from None
+    try:
+        if os.fstat(fd).st_uid == os.geteuid():
+            _check(config, root, path, fd)
+            if not os.access(path, os.W_OK | os.X_OK, effective_ids=True):
+                raise _unusable(f"nothing can be put into the quarantine folder `{path}`: it may not be written to")
+        elif os.fstat(fd).st_mode & _OTHERS_MAY_WRITE:
+            raise _others_may_write(path)
+        else:
+            _check_places(config, root, path)
+    finally:
+        os.close(fd)
+
+
+_NONE = "there is no `quarantine` folder, and nothing is acted on without one"
+
+
+def _open(path: Path) -> int:
+    """Open a folder that is no link. Raises `OSError`, `ELOOP` for a link."""
+    try:
+        return os.open(path, LIST)
+    except NotADirectoryError:
+        if path.is_symlink():
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path)) from None
+        raise
+
+
+def _not_opened(path: Path, error: OSError) -> SourceError:
+    return _unusable(f"the quarantine folder `{path}` can't be opened: {in_words(named(error))}")
+
+
+def _others_may_write(path: Path) -> SourceError:
+    return _unusable(f"others own the quarantine folder `{path}` or may write to it: what lies there must stay")
+
+
 def _made_ready(fd: int, fds: list[int]) -> None:
     for name in (_PENDING, _KEPT):
-        with suppress(FileExistsError):
-            disk.make_folder(fd, name)
-            disk.settle(fd)
+        if not _is_there(fd, name):  # asked first: a full disk need not be able to make what is there
+            with suppress(FileExistsError):
+                disk.make_folder(fd, name)
+                disk.settle(fd)
         fds.append(open_folder(fd, name, LIST))
     fds.append(os.open(_LOCK, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=fd))
 
@@ -323,15 +387,21 @@ def _locked(fd: int, *, alone: bool) -> bool:
 
 def _check(config: FilesConfig, root: Root, path: Path, fd: int) -> None:
     """Raise `SourceError` unless the folder is ours alone, on the device of the root, and outside of what is listed."""
-    seen, real = os.fstat(fd), Path(os.path.realpath(root.path))
+    seen = os.fstat(fd)
     if seen.st_uid != os.geteuid() or seen.st_mode & _OTHERS_MAY_WRITE:
-        raise _unusable(f"others own the quarantine folder `{path}` or may write to it: what lies there must stay")
+        raise _others_may_write(path)
+    _check_places(config, root, path)
+
+
+def _check_places(config: FilesConfig, root: Root, path: Path) -> None:
+    """Raise `SourceError` unless everything that is moved to is on the device of the root, and outside of its lists."""
+    real = Path(os.path.realpath(root.path))
     places = {"quarantine": path} if config.archive is None else {"quarantine": path, "archive": config.archive}
     for name, place in places.items():
         try:
             device = place.stat().st_dev
         except OSError as error:
-            raise _unusable(f"the {name} folder `{place}` can't be looked at: {named(error)}") from None
+            raise _unusable(f"the {name} folder `{place}` can't be looked at: {in_words(named(error))}") from None
         if device != root.device:
             detail = (
                 f"the {name} folder `{place}` is on another device than `{root.path}`, so nothing can be moved there"

@@ -27,6 +27,7 @@ from fullcount.runtime.connectors.files.config import FilesConfig, Kind
 from fullcount.runtime.connectors.files.folders import Entry, Troubles
 from fullcount.runtime.connectors.files.objects import FIELDS, Found
 from fullcount.runtime.connectors.files.patterns import Parts, parts_of
+from fullcount.runtime.connectors.files.quarantine import look_at_place
 from fullcount.runtime.connectors.files.replies import Look, judge_walk
 from fullcount.runtime.connectors.files.root import Root, identity, looking, named, reasons_of
 from fullcount.runtime.connectors.files.walk import EnoughError, StoppedError, Walking, found_at
@@ -141,6 +142,19 @@ class FilesReader:
                 return [_goes_along(root, self._config, resource.name, key) for key in keys]
 
         return await self._worker.run(work)
+
+    async def unfit(self, resource: Resource, operation: str) -> Incompleteness | None:
+        """See `ForeseesActing.unfit`: every operation goes through the quarantine folder."""
+
+        def work() -> Incompleteness | None:
+            with looking(self._config) as root:
+                try:
+                    look_at_place(self._config, root)
+                except SourceError as error:
+                    return error.reason
+            return None
+
+        return await self._worker.run(work) if operation in resource.operations else None
 
     async def close(self) -> None:
         """See `SourceReader.close`."""

@@ -44,7 +44,17 @@ _WORDS: Mapping[str, str] = {
     "EIO": "the disk or server behind it failed (EIO)",
     "ESTALE": "the server no longer knows it (ESTALE)",
     "EMFILE": "this process may open no more files (EMFILE)",
+    "ENOSPC": "no space is left there: free some (ENOSPC)",
+    "EDQUOT": "its owner may use no more space there: free some, or raise the quota (EDQUOT)",
 }
+
+FULL = frozenset({"ENOSPC", "EDQUOT"})
+"""The disk is full: what was asked for was not done, and can be once there is space."""
+
+
+def in_words(error: str) -> str:
+    """Return what the name of an error of the system says to a person."""
+    return _WORDS.get(error, error)
 
 
 @dataclass(frozen=True, slots=True)
