@@ -126,9 +126,7 @@ def test_stopped_apply_says_that_the_same_plan_goes_on(bench):
     said = screen_of(bench, planned, stop=stop, progress=lambda _: stop.request("stopped by SIGTERM"))
     assert "STOPPED 1 done" in said
     assert "more fullcount explain FC765" in said
-    assert (
-        f"go on where it stopped (2 not started), nothing is done twice fullcount apply {planned['plan_id']}" in said
-    )
+    assert f"go on where it stopped (2 not started), nothing is done twice fullcount apply {planned['plan_id']}" in said
     assert bench.run("apply", planned["plan_id"]).exit == 0
 
 
