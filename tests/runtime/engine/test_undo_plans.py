@@ -99,6 +99,15 @@ def test_who_approves_an_undo_is_who_approves_the_act_unless_the_workspace_says_
     assert bench.run("apply", undo["plan_id"]).exit == 0
 
 
+def test_whoever_approves_an_undo_is_told_that_it_is_one(bench, applied):
+    """Neither its approval nor its refusal reads like that of the act."""
+    undo = bench.run("undo", applied["plan_id"], "--json").json
+    assert "the undo of" in bench.run("apply", undo["plan_id"]).words
+    approved = bench.run("approve", undo["plan_id"], "--digest", undo["digest"])
+    assert approved.exit == 0
+    assert "APPROVED the undo of" in approved.words
+
+
 @pytest.mark.parametrize(
     "wrong",
     ["[]", '[{ count = 0, role = "iam-admin" }]', "[{ count = 1 }]", '[{ count = 1, role = "a", x = 1 }]', "1"],

@@ -24,6 +24,7 @@ from fullcount.runtime.ends import ApplyEnd, PlanEnd
 from fullcount.runtime.evidence.refusal import Ground
 from fullcount.runtime.journal.entry import Head
 from fullcount.runtime.plan.digest import short_digest
+from fullcount.runtime.plan.document import PlanDocument
 from fullcount.runtime.plan.next_steps import next_steps
 from fullcount.runtime.plan.review import AppliedView, QuorumView, ReviewStatus, Standstill
 from fullcount.runtime.plan.summary import NAMED
@@ -111,6 +112,11 @@ def _name(principal: str) -> str:
     return principal if uid is None else name_of(uid)
 
 
+def _what(document: PlanDocument, name: str) -> str:
+    """Return what a plan is called: who approves an undo knows that it is one."""
+    return name if document.undo is None else f"the undo of {name}"
+
+
 def approval_report(plan: StoredPlan, approval: ApprovalStatus | None) -> RenderableType:
     """Return how far an approval has come, after a yes or its withdrawal."""
     document = plan.document
@@ -120,7 +126,8 @@ def approval_report(plan: StoredPlan, approval: ApprovalStatus | None) -> Render
     elif approval.approved:
         until = "" if approval.expires_at is None else f" until {fmt.weekday_moment(approval.expires_at)}"
         lines.append(
-            f"APPROVED  {document.workflow}.{document.proposal}, {fmt.counted(len(document.rows), 'object')}{until}"
+            f"APPROVED  {_what(document, f'{document.workflow}.{document.proposal}')}, "
+            f"{fmt.counted(len(document.rows), 'object')}{until}"
         )
         if approval.automatic is not None:
             lines.append(f"  approved automatically: {approval.automatic.words}")
@@ -241,7 +248,7 @@ def apply_report(end: ApplyEnd, head: Head, taken_back: int = 0, *, too_late: bo
     verb = "done" if document.undo is None else "undone"
     if end.report is None:
         return render_refusal(
-            document.workflow,
+            _what(document, document.workflow),
             list(end.refusals),
             [],
             at=datetime.now(UTC),
