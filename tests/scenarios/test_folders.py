@@ -136,9 +136,9 @@ def other(tmp_path):
         yield Path(folder)
 
 
-@pytest.mark.requirement("R9")
+@pytest.mark.requirement("J04", "R9")
 @pytest.mark.parametrize("how", ["is not there", "is a link", "may be written to by others", "on another device"])
-def test_a_plan_that_could_not_be_applied_for_its_quarantine_is_not_made(tmp_path, other, how):
+def test_j04_a_plan_that_could_not_be_applied_for_its_quarantine_is_not_made(tmp_path, other, how):
     """Nobody is asked to approve it, in the words of the apply; and nothing that has no credentials is told of any."""
     jobs = Jobs(tmp_path, 'j.path == "b"')
     (jobs.root / "b").mkdir()

@@ -102,7 +102,7 @@ def test_the_file_imports_nothing_but_the_standard_library_and_runs_no_other_cod
     }
     assert imported == {
         "__future__", "base64", "binascii", "collections", "collections.abc", "dataclasses", "datetime", "decimal",
-        "hashlib", "json", "pathlib", "re", "sys", "typing",
+        "hashlib", "json", "os", "pathlib", "re", "stat", "sys", "typing",
     }  # fmt: skip
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     assert not names & {"eval", "exec", "compile", "__import__"}

@@ -221,7 +221,8 @@ def test_what_was_undone_before_undos_were_plans_is_brought_up_and_still_verifie
         done = [OutcomeEntry((key,), Outcome.DONE) for key in "ab"]
         office.store.record_outcomes(plan_id, run_id, fence, done)
         office.store.finish_apply(plan_id, run_id, fence)
-        run_id = office.store.begin_run(WORKFLOW, "undo", ANA, plan_id=plan_id)
+        office.store.release(fence)
+        run_id, fence = office.begin(plan, "undo")
         undone_at_once(office.store, plan_id, run_id, fence, "a")
     monkeypatch.undo()
     with Office(url) as office:
@@ -233,6 +234,8 @@ def test_what_was_undone_before_undos_were_plans_is_brought_up_and_still_verifie
             office.store.record_intents(undo.document.plan_id, undo_run, fence, [lock("a")], kind=ActKind.UNDO)
         office.store.record_intents(undo.document.plan_id, undo_run, fence, [lock("b")], kind=ActKind.UNDO)
         assert verify(office.store).problems == ()
+        office.store.release(fence)
+        run_id, fence = office.begin(plan, "undo")
         undone_at_once(office.store, plan_id, run_id, fence, "b")
         assert "without a plan of its own" in verify(office.store).problems[0].what
     assert differences(url) == []
