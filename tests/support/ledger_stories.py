@@ -49,6 +49,7 @@ TROUBLES = (
     "lost",
     "twice",
     "fails",
+    "fails",
     "meanwhile",
     "meanwhile",
     "none",
@@ -68,7 +69,7 @@ WAITS_WITH_KEYS = (
     *[REMEMBERED + timedelta(minutes=10)] * 4,
 )
 """Where keys are forgotten, that moment is what matters."""
-MEANTIME = (*["nothing"] * 8, "arrive", "touch", "touch", "touch", "change", "strike", "plan")
+MEANTIME = (*["nothing"] * 5, "arrive", "touch", "touch", "touch", "change", "strike", "plan")
 WITHOUT = ("nobody", "stranger", "revoked")
 CONSENTS = (*["ana"] * 4, "bo", *WITHOUT)
 """Who approves an undo."""
