@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from tests.support.ledger_stories import story
 
-from fullcount.runtime.act import aftermath, apply, foreseen, group, guard, repeating, resolve, taking_back, undo
+from fullcount.runtime.act import aftermath, apply, foreseen, group, guard, repeating, resolve, stop, taking_back, undo
 from fullcount.runtime.act.recheck import fields_to_read
 from fullcount.runtime.journal.entry import parse_canonical
 from fullcount.runtime.store import applying, elsewhere, leases, ledger, ledger_rows, plans, rounds, undone
@@ -265,7 +265,7 @@ MISTAKES: dict[str, tuple[Mistake, ...]] = {
     "an act that is gone on with and left alone does not count": (
         edit(group.GroupRunner, "_admitted", "self.acts += answer.meant", "pass"),
     ),
-    "the failures before do not count": (edit(apply._Applying, "_go_on", "rule.saw(entry.outcome)", "pass"),),
+    "the failures before do not count": (edit(stop, "stop_rule", "rule.saw(entry.outcome)", "pass"),),
     "an undo is made twice": (
         edit(undo, "_apply", "if context.plan.state is PlanState.APPLIED:", "if False:"),
         edit(undo, "_under_lease", "if watch.state == PlanState.APPLIED:", "if False:"),

@@ -116,6 +116,20 @@ ACT = """act disable with directory.update(id: a.id, locked: true) {
     stop after 3 failures
   }"""
 
+AN_API = """
+[workspace]
+name = "shop"
+
+[roles]
+ops = ["uid:{uid}"]
+
+[sources.shop]
+connector = "http"
+dialect   = "generic_http"
+base_url  = "{url}"
+"""
+"""The settings of a workspace with one API, for `format`: who may approve (`uid`), and where it is (`url`)."""
+
 
 @dataclass(frozen=True)
 class Ended:

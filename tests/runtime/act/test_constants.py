@@ -8,6 +8,7 @@ import pytest
 from tests.crash import preparing
 from tests.support.http_api import Answer, Api
 from tests.support.reading_http import things
+from tests.support.workspaces import AN_API
 
 from fullcount.runtime.approve.identity import current_person
 from fullcount.runtime.collect.snapshots import SnapshotStore
@@ -18,18 +19,9 @@ from fullcount.runtime.workspace import Workspace
 
 pytestmark = pytest.mark.requirement("R22", "R32")
 
-_TOML = """
-[workspace]
-name = "shop"
-
-[roles]
-ops = ["uid:{uid}"]
-
-[sources.shop]
-connector = "http"
-dialect   = "generic_http"
-base_url  = "{url}"
-
+_TOML = (
+    AN_API
+    + """
 [sources.shop.resources.things]
 list = "/cursor"
 read = "/cursor/{{id}}"
@@ -50,6 +42,7 @@ body   = {{ shut = false, is = {{ level = "high" }} }}
 effect = "update"
 undoes = ["close"]
 """
+)
 _WORKFLOW = """
 workflow tidy {
   inventory things from shop.things {

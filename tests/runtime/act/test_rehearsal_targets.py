@@ -11,6 +11,7 @@ import pytest
 from tests.crash import preparing
 from tests.support.http_api import Answer, Api
 from tests.support.reading_http import things
+from tests.support.workspaces import AN_API
 
 from fullcount.compiler.pipeline import compile_source
 from fullcount.dsl.diagnostics import Severity
@@ -27,18 +28,9 @@ from fullcount.runtime.workspace import Workspace
 pytestmark = pytest.mark.requirement("R28", "R29", "R43")
 
 CANARY = "canary 2 then wait 1ms"
-_TOML = """
-[workspace]
-name = "shop"
-
-[roles]
-ops = ["uid:{uid}"]
-
-[sources.shop]
-connector = "http"
-dialect   = "generic_http"
-base_url  = "{url}"
-
+_TOML = (
+    AN_API
+    + """
 [sources.shop.resources.things]
 list = "/cursor"
 read = "/cursor/{{id}}"
@@ -66,6 +58,7 @@ restores      = true
 undoes        = ["delete"]
 set_by_source = {anew}
 """
+)
 _WORKFLOW = """
 workflow tidy {{
   inventory things from shop.things {{

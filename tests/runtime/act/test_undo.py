@@ -8,8 +8,9 @@ import pytest
 from tests.support.acting import Orphans
 from tests.support.applying import ANA, BO, ROLES, Stage, figures, left_alone, row
 
+from fullcount.compiler.program import Stop
 from fullcount.runtime.approve import approvals
-from fullcount.runtime.connectors.base import Existence, Outcome, Reading, SourceError
+from fullcount.runtime.connectors.base import ActResult, Existence, Outcome, Reading, SourceError
 from fullcount.runtime.evidence.codes import Reason
 from fullcount.runtime.evidence.envelope import Incompleteness
 from fullcount.runtime.evidence.refusal import Ground
@@ -336,3 +337,15 @@ async def test_an_act_of_unknown_outcome_is_told_and_not_taken_back(tmp_path):
     ]
     assert figures(await stage.apply(undo)) == {"done": 2}
     assert len(stage.store.ledger(undo.document.plan_id, kind=ActKind.UNDO)) == 2
+
+
+async def test_the_stop_rule_of_an_undo_counts_over_all_its_runs(tmp_path):
+    """What failed stays failed: beginning again must not allow as many failures once more."""
+    stage, plan = await applied(tmp_path, accounts=10, stop=Stop(3, None))
+    undo = await stage.to_undo(plan)
+    stage.source.on("perform", at=None, do=ActResult(Outcome.FAILED, None, "no"))
+    report = await stage.apply(undo)
+    assert figures(report) == {"failed": 3, "not_started": 7}
+    calls = stage.source.count_of("perform")
+    assert figures(await stage.apply(undo)) == {"failed": 3, "not_started": 7}
+    assert stage.source.count_of("perform") == calls

@@ -56,7 +56,7 @@ from fullcount.runtime.act.session import (
 )
 from fullcount.runtime.act.settling import settle
 from fullcount.runtime.act.snapshot_rows import SnapshotRows
-from fullcount.runtime.act.stop import StopRule, stop_threshold
+from fullcount.runtime.act.stop import stop_rule
 from fullcount.runtime.act.watch import Watch, evidence_ages
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.errors import FullcountError
@@ -242,11 +242,6 @@ class _Applying:
         seen = {entry.object_key for entry in ledger}
         left = [items[row.key] for row in rows if row.key not in seen]
         todo = [*again, *rehearsed_first(left, self.act.rehearsed)]
-        stop = self.act.stop
-        rule = StopRule(None if stop is None else stop_threshold(stop.failures, stop.percent, len(rows)))
-        for entry in ledger:
-            if entry.outcome is not None and entry.object_key not in resuming:
-                rule.saw(entry.outcome)
         runner = GroupRunner(
             context=context,
             kind=ActKind.ACT,
@@ -256,7 +251,7 @@ class _Applying:
             judge=self._judge,
             actors=self.actors,
             watch=self.watch,
-            stop_rule=rule,
+            stop_rule=stop_rule(self.act.stop, len(rows), ledger, resuming),
             concurrency=self.act.concurrency,
             acts=sum(1 for e in ledger if e.intent_at is not None and e.object_key not in resuming),
             backing_up=self._backing_up(),

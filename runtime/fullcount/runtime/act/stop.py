@@ -8,13 +8,16 @@ unknown outcome counts as a failure, because it may be one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Any
 
+from fullcount.compiler.program import Stop
 from fullcount.runtime.connectors.base import ErrorClass, Outcome
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.plan.caps import percent_of
+from fullcount.runtime.store.views import LedgerEntry
 
 FAILURES: frozenset[Outcome] = frozenset({Outcome.FAILED, Outcome.UNKNOWN})
 
@@ -55,6 +58,17 @@ class StopRule:
         if self.threshold is None:
             return at_most
         return max(1, min(at_most, self.threshold - self.failures))
+
+
+def stop_rule(
+    stop: Stop | None, planned: int, ledger: Iterable[LedgerEntry], resuming: Collection[tuple[Any, ...]]
+) -> StopRule:
+    """Return the rule of an act or an undo, with what earlier runs came to but for the objects gone on with now."""
+    rule = StopRule(None if stop is None else stop_threshold(stop.failures, stop.percent, planned))
+    for entry in ledger:
+        if entry.outcome is not None and entry.object_key not in resuming:
+            rule.saw(entry.outcome)
+    return rule
 
 
 IN_A_ROW: Mapping[ErrorClass, int] = {

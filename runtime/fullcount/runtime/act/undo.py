@@ -33,7 +33,7 @@ from fullcount.runtime.act.session import (
     the_proposal,
     uninterrupted,
 )
-from fullcount.runtime.act.stop import StopRule, stop_threshold
+from fullcount.runtime.act.stop import stop_rule
 from fullcount.runtime.act.taking_back import CHANGED_SINCE, TakingBack, later
 from fullcount.runtime.act.watch import Watch
 from fullcount.runtime.connectors.base import Outcome
@@ -176,8 +176,6 @@ class _Undoing:
         resuming = {item.row.key for item in again}
         seen = {entry.object_key for entry in ledger}
         todo = [*again, *(items[row.key] for row in rows if row.key not in seen)]
-        stop = self.act.stop
-        rule = StopRule(None if stop is None else stop_threshold(stop.failures, stop.percent, len(rows)))
         runner = GroupRunner(
             context=context,
             kind=ActKind.UNDO,
@@ -187,7 +185,7 @@ class _Undoing:
             judge=self._judged,
             actors=self.actors,
             watch=self.watch,
-            stop_rule=rule,
+            stop_rule=stop_rule(self.act.stop, len(rows), ledger, resuming),
             concurrency=self.act.concurrency,
             acts=sum(1 for each in ledger if each.intent_at is not None and each.object_key not in resuming),
         )
