@@ -125,6 +125,40 @@ async def test_an_act_without_effect_is_over_once_its_call_can_arrive_no_more(tm
     assert verify(stage.store).problems == ()
 
 
+async def test_a_call_may_arrive_for_as_long_after_its_plan_was_replaced_as_after_its_intent(tmp_path):
+    """Until it was replaced a run could call again on an old intent, so the time counts from then."""
+    stage = Stage(tmp_path, Orphans(accounts=1))
+    first = await stage.approved()
+    stage.source.lose_answer(took_effect=False)
+    assert figures(await stage.apply(first)) == {"unknown": 1}
+    stage.world.clock.advance(ARRIVES.total_seconds() - 60)
+    second = await stage.approved()
+    stage.world.clock.advance(60)
+    assert figures(await stage.apply(second)) == {"refused": 1}
+    assert entry_of(stage, first).outcome is Outcome.UNKNOWN
+    stage.world.clock.advance(ARRIVES.total_seconds())
+    assert figures(await stage.apply(await stage.approved())) == {"done": 1}
+
+
+async def test_what_came_of_the_others_is_recorded_also_where_settling_breaks(tmp_path, monkeypatch):
+    """A mistake of a connector, met while another plan is settled, ends the run; what was known before stays known."""
+    stage = Stage(tmp_path, Orphans(accounts=2, concurrency=2))
+    first, second = await stage.approved(), await another(stage)
+    stage.source.lose_answer(took_effect=False)
+    assert figures(await stage.apply(first)) == {"unknown": 1, "done": 1}
+    unknown = next(key for key in ("a1", "a2") if entry_of(stage, first, key).outcome is Outcome.UNKNOWN)
+    (other,) = {"a1", "a2"} - {unknown}
+    stage.world.account_table.change(other, last_login=stage.world.clock.start)
+
+    async def broken(*_):
+        raise RuntimeError("a mistake of a connector")
+
+    monkeypatch.setattr("fullcount.runtime.act.settling.resolve", broken)
+    with pytest.raises(RuntimeError):
+        await stage.apply(second)
+    assert entry_of(stage, second, other).outcome is not None
+
+
 async def test_what_was_read_before_another_plan_acted_is_read_again(tmp_path):
     """The other plan does it between the recheck and the intent: no second call is made."""
     stage = Stage(tmp_path, Orphans(accounts=1, operation="delete"))

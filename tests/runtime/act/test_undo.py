@@ -339,6 +339,20 @@ async def test_an_act_of_unknown_outcome_is_told_and_not_taken_back(tmp_path):
     assert len(stage.store.ledger(undo.document.plan_id, kind=ActKind.UNDO)) == 2
 
 
+@pytest.mark.requirement("R24", "R32")
+async def test_what_an_undo_left_open_is_not_looked_for_in_another_system(tmp_path):
+    """Not even where something else forbids it as well: what is read there would tell nothing of this."""
+    stage, plan = await applied(tmp_path)
+    undo = await stage.to_undo(plan)
+    stage.source.lose_answer(at=stage.source.count_of("perform") + 1, took_effect=True)
+    assert figures(await stage.apply(undo))["unknown"] == 1
+    stage.store.halt("incident", BO)
+    stage.source.facts = {"target.system": "fake://staging"}
+    before = stage.store.ledger(undo.document.plan_id, kind=ActKind.UNDO)
+    await stage.apply(undo)
+    assert stage.store.ledger(undo.document.plan_id, kind=ActKind.UNDO) == before
+
+
 async def test_the_stop_rule_of_an_undo_counts_over_all_its_runs(tmp_path):
     """What failed stays failed: beginning again must not allow as many failures once more."""
     stage, plan = await applied(tmp_path, accounts=10, stop=Stop(3, None))

@@ -15,7 +15,7 @@ from fullcount.compiler.program import Act
 from fullcount.runtime.act.actors import facts_of
 from fullcount.runtime.act.context import ApplyContext
 from fullcount.runtime.act.group import Due, Item, Left
-from fullcount.runtime.act.guard import target_facts
+from fullcount.runtime.act.guard import other_system
 from fullcount.runtime.act.repeating import ARRIVES
 from fullcount.runtime.act.session import bindings_of, calls_of, items_of, the_proposal
 from fullcount.runtime.act.taking_back import CHANGED_SINCE, TakingBack
@@ -73,11 +73,8 @@ async def foresee(
     calls = calls_of(context, act.undos, proposal, bindings)
     judge = TakingBack(context, act, calls, calls_of(context, act.calls, proposal, bindings), base, reader, entries)
     if any(entry.outcome is Outcome.DONE for entry in entries.values()):
-        planned, found = (
-            target_facts(facts_of({base.source: facts}))
-            for facts in (document.target.get(base.source, {}), await reader.identity())
-        )
-        if not planned or planned != found:
+        planned = facts_of({base.source: document.target.get(base.source, {})})
+        if other_system(planned, facts_of({base.source: await reader.identity()})) is not None:
             message = f"what `{base.source}` reads is not the system that was acted on"
             return Finding(code="FC758", message=message, ways_on=("check the source in fullcount.toml",))
     return Foreseen(await _found(context, act, judge, items_of(context, base), taken), judge)

@@ -137,7 +137,11 @@ class GroupRunner:
         judged = await _all(ahead.take(number))
         await self.watch.refresh()
         outcomes, due = await self._admitted([answer for answer in judged if not isinstance(answer, Exception)])
-        due, entries = await self._meant(due, outcomes)
+        try:
+            due, entries = await self._meant(due, outcomes)
+        except Exception:
+            self._record(outcomes, with_intent=frozenset())  # nothing was called; what is known already stays known
+            raise
         results: list[OutcomeEntry | Exception | None] = []
         if entries is not None:
             numbered = zip(due, entries, range(self.acts, self.acts + len(due)), strict=True)
@@ -292,18 +296,17 @@ class GroupRunner:
             key = each.item.row.key
             if key not in elsewhere:
                 continue
-            answer: Due | Left
             if key in again:
                 untold = self._untold.get(elsewhere[key].plan_id)
                 why = elsewhere[key].why + ("" if untold is None else f" (reading it here: {untold})")
-                answer = Left(OutcomeEntry(key, Outcome.REFUSED, IN_THE_WAY, why))
-            else:
-                again.add(key)
-                answer = await self._judged(each.item)
+                outcomes += await self._left_alone(each.item, OutcomeEntry(key, Outcome.REFUSED, IN_THE_WAY, why))
+                continue
+            again.add(key)
+            answer = await self._judged(each.item)
             if isinstance(answer, Due):
                 clear.append(answer)
             elif answer.recorded:
-                outcomes += await self._left_alone(each.item, answer.entry)
+                outcomes.append(answer.entry)
             else:
                 self.undecided[key] = answer.entry.detail
         return clear

@@ -89,11 +89,15 @@ async def _found(context: ApplyContext, intents: tuple[LedgerEntry, ...]) -> tup
 
 def _over(again: Sequence[Item], context: ApplyContext) -> list[OutcomeEntry]:
     """Return the outcomes of acts that show no effect and are over: nothing of them can come any more."""
-    if context.plan.state is not PlanState.SUPERSEDED:
+    newer = context.plan.superseded_by
+    if context.plan.state is not PlanState.SUPERSEDED or newer is None:
         return []
     now = context.store.now()
+    replaced_at = context.store.plan_brief(newer).saved_at  # until then a run could call again on an old intent
     return [
         OutcomeEntry(item.row.key, Outcome.FAILED, None, NO_EFFECT)
         for item in again
-        if item.intent is not None and item.intent.intent_at is not None and now - item.intent.intent_at >= ARRIVES
+        if item.intent is not None
+        and item.intent.intent_at is not None
+        and now - max(item.intent.intent_at, replaced_at) >= ARRIVES
     ]

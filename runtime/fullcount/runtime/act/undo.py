@@ -18,7 +18,7 @@ from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.context import ApplyContext, ApplyReport
 from fullcount.runtime.act.ending import Ended, as_error, as_invalid, counted, finding_of, report_of, row_outcomes
 from fullcount.runtime.act.group import Due, GroupRunner, Item, Left
-from fullcount.runtime.act.guard import Purpose, guard
+from fullcount.runtime.act.guard import Purpose, guard, other_system
 from fullcount.runtime.act.pacing import GROUP_LIMIT, Pacer
 from fullcount.runtime.act.resolve import resolve
 from fullcount.runtime.act.session import (
@@ -43,8 +43,6 @@ from fullcount.runtime.evidence.wording import way_to_act
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.store.undone import TakenBack
 from fullcount.runtime.store.views import ActKind, Fence, LedgerEntry, OutcomeEntry, PlanState, RunKind
-
-_OPEN = (None, Outcome.UNKNOWN)
 
 
 async def apply_undo(context: ApplyContext) -> ApplyReport:
@@ -140,10 +138,12 @@ class _Undoing:
         taken = context.store.taken_back(self.done_by)
         self._taken = {each.object_key: each for each in taken if each.by != plan_id}
         self.watch.acting = await self.actors.identity()
-        finding = guard(self.watch.inputs(None, 0))
-        if finding is not None and finding.code == "FC758":
-            self.ended.by(finding)  # another system: not even reading there would tell anything
+        given = self.watch.inputs(None, 0)
+        elsewhere = other_system(given.target_planned, given.target_acting)
+        if elsewhere is not None:
+            self.ended.by(elsewhere)
             return
+        finding = guard(given)
         items = items_of(context, base)
         resolved = await resolve(
             context.store.open_intents(plan_id, kind=ActKind.UNDO), items, self._calls, self.actors, context

@@ -44,7 +44,10 @@ def settle(
     outcome = Outcome.DONE if took_effect else Outcome.FAILED
     detail = f"{'it took effect' if took_effect else 'it took no effect'}, says {by.name}: {because}"
     fence = leases.claim(
-        tx, leases.plan_lease(plan.undoes or plan.plan_id), f"settle/{by.principal}", timedelta(minutes=1)
+        tx,
+        leases.plan_lease(plan.plan_id if plan.undoes is None else plan.undoes),
+        f"settle/{by.principal}",
+        timedelta(minutes=1),
     )
     entries: list[LedgerEntry] = []
     for kind in dict.fromkeys(kinds.values()):

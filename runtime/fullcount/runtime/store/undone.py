@@ -40,7 +40,7 @@ class TakenBack:
 
 def of_plan(session: Session, plan_id: str) -> tuple[TakenBack, ...]:
     """Return what was taken back of a plan, or may have been."""
-    return tuple(found for found in _acts(session, [plan_id]).values())
+    return tuple(_acts(session, [plan_id]).values())
 
 
 def done_of(session: Session, plan_ids: Iterable[str]) -> frozenset[tuple[str, str]]:
