@@ -1,7 +1,7 @@
 """What all tests share: how many examples a property test runs, and the list of requirements with their tests.
 
 A property test states its full number by `tests.support.profiles.examples`. The profile `nightly` runs all of them,
-`ci` a fifth, so that a change is judged within minutes, `dev` a tenth. It is `ci` where the environment says `CI`;
+`ci` an eighth, so that a change is judged within minutes, `dev` a tenth. It is `ci` where the environment says `CI`;
 each can be chosen by `HYPOTHESIS_PROFILE`.
 """
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, settings
 
 T = TypeVar("T")
 
-SHARE = {"nightly": 1.0, "ci": 0.2, "dev": 0.1}
+SHARE = {"nightly": 1.0, "ci": 0.125, "dev": 0.1}
 """The share of its full number of examples that a property test runs under each profile."""
 
 

@@ -8,7 +8,6 @@ from typing import Any
 from fullcount.compiler import program
 from fullcount.compiler.catalog import Closure, Resource
 from fullcount.runtime import format as fmt
-from fullcount.runtime.act.calls import step_of
 from fullcount.runtime.connectors.base import ClosureFound
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.plan.cells import from_json, to_json
@@ -31,7 +30,7 @@ async def closures(
     found: dict[Key, Along] = {}
     for step, call in act.calls.items():
         resource = resources[call.source][call.resource]
-        rows = [row for row in document.rows if step_of(row) == step]
+        rows = [row for row in document.rows if row.step_label == step]
         if not call.deletes or len(rows) == 0:
             continue
         if resource.operations[call.operation].closure is Closure.NONE:

@@ -26,8 +26,8 @@ def looked_at(*, state=PlanState.APPLYING, undoes=None, process=HERE, left=LATER
         now=lambda: NOW,
         find_run=lambda _: SimpleNamespace(plan_id=of, finished_at=NOW if ended else None),
     )
-    undo = None if undoes is None else SimpleNamespace(plan_id=undoes)
-    return standstill(store, SimpleNamespace(state=state, document=SimpleNamespace(plan_id="P", undo=undo)))
+    document = SimpleNamespace(plan_id="P", acted_plan_id="P" if undoes is None else undoes)
+    return standstill(store, SimpleNamespace(state=state, document=document))
 
 
 @pytest.mark.requirement("R39")

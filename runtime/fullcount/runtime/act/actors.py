@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 
 from fullcount.compiler.program import OperationCall
-from fullcount.runtime.act.calls import step_of
 from fullcount.runtime.act.context import ApplyContext
 from fullcount.runtime.connectors.base import TARGET_FACTS, SourceActor, SourceError
 from fullcount.runtime.plan.document import PlanRow
@@ -34,7 +33,7 @@ class Actors:
 
     def of(self, row: PlanRow) -> SourceActor:
         """Return who does what a row lists. Raises KeyError for a step that the act does not have."""
-        return self._by_source[self._calls[step_of(row)].source]
+        return self._by_source[self._calls[row.step_label].source]
 
     async def identity(self) -> dict[str, str]:
         """Return where everything is done, as `facts_of` gives it. Raises `NotOpenError`."""
@@ -49,7 +48,7 @@ class Actors:
 
 def sources_of_rows(calls: Mapping[str | None, OperationCall], rows: Sequence[PlanRow]) -> tuple[str, ...]:
     """Return the sources that the rows of a plan need for acting, each once; without rows, those of every call."""
-    needed = dict.fromkeys(calls[step].source for row in rows if (step := step_of(row)) in calls)
+    needed = dict.fromkeys(calls[step].source for row in rows if (step := row.step_label) in calls)
     return tuple(needed) or tuple(dict.fromkeys(call.source for call in calls.values()))
 
 

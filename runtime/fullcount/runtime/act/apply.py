@@ -18,7 +18,7 @@ from fullcount.compiler.lower.world import Bindings
 from fullcount.compiler.program import Act, Inventory, Proposal
 from fullcount.runtime.act.actors import Actors, NotOpenError, opened, sources_of_rows
 from fullcount.runtime.act.backing_up import BackingUp
-from fullcount.runtime.act.calls import CallsOf, step_of
+from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.canary import CanaryWatch
 from fullcount.runtime.act.context import ApplyContext, ApplyReport, RowOutcome
 from fullcount.runtime.act.ending import (
@@ -108,7 +108,7 @@ async def _under_lease(context: ApplyContext, run_id: str, proposal: Proposal, a
                 return
             ledger = context.store.ledger(context.plan.document.plan_id)
             finding = guard(watch.inputs(None, 0))
-            unfinished = any(entry.intent_at is not None and entry.outcome in _OPEN for entry in ledger)
+            unfinished = any(entry.intent_at is not None and entry.open for entry in ledger)
             unfinished = unfinished or left_open(context)
             if finding is not None:
                 ended.by(finding, resumes_at=watch.resumes_at(finding))
@@ -122,8 +122,6 @@ async def _under_lease(context: ApplyContext, run_id: str, proposal: Proposal, a
     except FullcountError as error:
         ended.by(finding_of(error), error.exit)
 
-
-_OPEN = (None, Outcome.UNKNOWN)
 
 STEP_MOVED_ON = "FC780"
 """The reason of an object of a graduated act that does not stand where its plan says."""
@@ -320,7 +318,7 @@ class _Applying:
 
     def _closure(self, item: Item) -> Mapping[str, int] | None:
         """Return what may go with an object; None: the workflow lets nothing go."""
-        if step_of(item.row) not in self.act.cascading or not self._calls.of(item.row).deletes:
+        if item.row.step_label not in self.act.cascading or not self._calls.of(item.row).deletes:
             return None
         return {} if item.row.closure is None else item.row.closure.counts
 

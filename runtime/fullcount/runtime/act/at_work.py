@@ -19,7 +19,7 @@ def standstill(store: Store, plan: StoredPlan) -> Standstill | None:
     if plan.state is not PlanState.APPLYING:
         return None
     document = plan.document
-    lease = store.plan_lease(document.plan_id if document.undo is None else document.undo.plan_id)
+    lease = store.plan_lease(document.acted_plan_id)
     if lease is None:
         return Standstill(cut_off=False, why="no run is at work on it")
     run = store.find_run(lease.holder.rpartition("/")[2])

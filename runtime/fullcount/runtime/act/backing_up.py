@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from fullcount.compiler.program import Backup
 from fullcount.runtime.act.actors import Actors
-from fullcount.runtime.act.calls import CallsOf, backup_of, step_of
+from fullcount.runtime.act.calls import CallsOf, backup_of
 from fullcount.runtime.backups.files import BackupFailed, BackupFiles, BackupLost
 from fullcount.runtime.connectors.base import ActCall, Outcome, SourceError, StoredBackup, TakesBackups
 from fullcount.runtime.evidence.refusal import Finding
@@ -64,7 +64,7 @@ class BackingUp:
 
     async def _taken(self, due: Due) -> StoredBackup | OutcomeEntry | None:
         row = due.item.row
-        kept = self.kept.get(step_of(row))
+        kept = self.kept.get(row.step_label)
         if kept is None:
             return None
         actor = self.actors.of(row)

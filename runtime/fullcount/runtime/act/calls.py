@@ -44,16 +44,11 @@ class CallsOf:
 
     def has(self, row: PlanRow) -> bool:
         """Whether there is a call for what the row lists."""
-        return step_of(row) in self._by_step
+        return row.step_label in self._by_step
 
     def of(self, row: PlanRow) -> Calls:
         """Return the maker for a row. Raises KeyError for a step that the act does not have."""
-        return self._by_step[step_of(row)]
-
-
-def step_of(row: PlanRow) -> str | None:
-    """Return the name of the step that a row lists; None where the act has one operation."""
-    return None if row.step is None else row.step.label
+        return self._by_step[row.step_label]
 
 
 def backup_of(parameters: Mapping[str, Any] | None) -> StoredBackup | None:

@@ -25,7 +25,6 @@ from fullcount.runtime.store.undone import TakenBack
 from fullcount.runtime.store.views import LedgerEntry
 
 NO_UNDO, UNKNOWN = "FC768", "FC770"
-_OPEN = (None, Outcome.UNKNOWN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,7 @@ async def foresee(
         entry.object_key: entry
         for entry in context.store.last_acts(document.plan_id)
         if entry.intent_at is not None
-        and (entry.outcome is Outcome.DONE or entry.outcome in _OPEN)
+        and (entry.outcome is Outcome.DONE or entry.open)
         and (only is None or entry.object_key in only)
     }
     calls = calls_of(context, act.undos, proposal, bindings)
@@ -92,7 +91,7 @@ async def _found(
     slots = asyncio.Semaphore(max(1, act.concurrency))
 
     async def one(entry: LedgerEntry) -> Found:
-        if entry.outcome in _OPEN:
+        if entry.open:
             return Found(entry, code=UNKNOWN, why="nobody knows yet whether its act took effect")
         earlier = before.get(entry.object_key)
         if earlier is not None and earlier.done:

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from fullcount.runtime import format as fmt
-from fullcount.runtime.act.calls import step_of
 from fullcount.runtime.act.group import Item, Left
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.plan.document import PlanRow
@@ -54,10 +53,10 @@ def rehearsed_first(items: Sequence[Item], rehearsed: Sequence[str | None]) -> l
 
     So a canary has one of each such step to be restored, even where most of a plan is at other steps.
     """
-    turns = {step: [item for item in items if step_of(item.row) == step] for step in rehearsed}
+    turns = {step: [item for item in items if item.row.step_label == step] for step in rehearsed}
     most = max((len(each) for each in turns.values()), default=0)
     first = [each[number] for number in range(most) for each in turns.values() if number < len(each)]
-    return [*first, *(item for item in items if step_of(item.row) not in turns)]
+    return [*first, *(item for item in items if item.row.step_label not in turns)]
 
 
 def first_of(row: PlanRow) -> tuple[tuple[Any, ...], ...]:

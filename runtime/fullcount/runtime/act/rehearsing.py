@@ -17,7 +17,7 @@ from fullcount.compiler.program import Act, Inventory, Proposal
 from fullcount.runtime import format as fmt
 from fullcount.runtime.act.actors import Actors, opened, sources_of_rows
 from fullcount.runtime.act.backing_up import BackingUp
-from fullcount.runtime.act.calls import CallsOf, backup_of, step_of
+from fullcount.runtime.act.calls import CallsOf, backup_of
 from fullcount.runtime.act.context import ApplyContext
 from fullcount.runtime.act.earlier import GONE_UNDER_WAY
 from fullcount.runtime.act.ending import Ended
@@ -41,7 +41,6 @@ UNLIKE = "FC794"
 """The finding that the rehearsal does not hold, and the reason of an object that is not what it was."""
 
 KINDS: Final = (ActKind.REHEARSE_UNDO, ActKind.REHEARSE_AGAIN)
-_OPEN: Final = (None, Outcome.UNKNOWN)
 
 
 def rehearsed_keys(context: ApplyContext) -> frozenset[tuple[Any, ...]]:
@@ -89,7 +88,7 @@ class Rehearsal:
 
     async def _held_at(self, step: str | None, items: Mapping[tuple[Any, ...], Item]) -> bool:
         begun = rehearsed_keys(self.context)
-        of_step = [key for key in begun if step_of(items[key].row) == step]
+        of_step = [key for key in begun if items[key].row.step_label == step]
         key = of_step[0] if len(of_step) > 0 else self._first(step)
         done = None if key is None else self._entry(ActKind.ACT, key)
         if key is None or done is None:
@@ -113,7 +112,7 @@ class Rehearsal:
             for entry in self.context.store.ledger(self.context.plan.document.plan_id, kind=kind):
                 ended = None if entry.outcome is None else entry.outcome.value
                 ends.setdefault(canonical_text(list(entry.object_key)), {})[kind.value] = ended
-        steps = {canonical_text(list(row.key)): step_of(row) for row in self._rows()}
+        steps = {canonical_text(list(row.key)): row.step_label for row in self._rows()}
         by = passed_with(ends)
         begun = {steps[key] for key, each in ends.items() if ActKind.REHEARSE_UNDO.value in each} - {
             steps[key] for key in by.rehearsed
@@ -129,7 +128,7 @@ class Rehearsal:
         acted = [row for row in rows if row.key in done]
         needing = {key for row in acted for key in first_of(row)}  # what they refer to is gone by now
         ours = (row for row in acted if done[row.key] != GONE_UNDER_WAY)  # somebody may have meant it to be gone
-        return next((row.key for row in ours if row.key not in needing and step_of(row) == step), None)
+        return next((row.key for row in ours if row.key not in needing and row.step_label == step), None)
 
     def _rows(self) -> tuple[Any, ...]:
         return self.context.plan.document.rows
@@ -146,7 +145,7 @@ class Rehearsal:
     async def _restored(self, item: Item, done: LedgerEntry, calls: CallsOf, undoing: Actors) -> bool:
         context, key = self.context, item.row.key
         begun = self._entry(ActKind.REHEARSE_UNDO, key)
-        if begun is None or begun.outcome in _OPEN:
+        if begun is None or begun.open:
             self.watch.look()
             finding = guard(self.watch.inputs(None, self._acts()))
             if finding is not None:  # what could not be acted on again is not restored
@@ -191,10 +190,10 @@ class Rehearsal:
         """Make one of the two acts, or go on with it; whether it is done. If not, the reason was noted."""
         context, key, kind = self.context, item.row.key, runner.kind
         entry = self._entry(kind, key)
-        if entry is not None and entry.outcome in _OPEN:
+        if entry is not None and entry.open:
             (item,) = await self._resolved(kind, {key: item}, runner.calls, runner.actors) or (item,)
             entry = self._entry(kind, key)
-        if entry is None or (entry.outcome in _OPEN and item.intent is not None):
+        if entry is None or (entry.open and item.intent is not None):
             pacer = Pacer(None, context.monotonic, context.sleep, lambda: context.stop.reason is not None)
             stopped = await act_in_groups(context, runner, [item], pacer, lambda _: None)
             entry = self._entry(kind, key)
@@ -202,7 +201,7 @@ class Rehearsal:
                 self.ended.by(stopped, resumes_at=self.watch.resumes_at(stopped))
         if entry is not None and entry.outcome is Outcome.DONE:
             return self.ended.stopped_by is None
-        if entry is None or entry.outcome in _OPEN:
+        if entry is None or entry.open:
             detail = runner.undecided.get(key, "" if entry is None else entry.detail)
             told = detail or "whether it was is not known"
             again = "apply the same plan again: the rehearsal goes on where it stands"

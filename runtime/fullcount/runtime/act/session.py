@@ -104,10 +104,9 @@ async def leased(context: ApplyContext, run_id: str, lost: Callable[[Finding, Ex
     An undo holds the one on the plan that it takes back: nothing is done and taken back at the same time.
     """
     document = context.plan.document
-    of = document.plan_id if document.undo is None else document.undo.plan_id
     holder = f"{socket.gethostname()}/{os.getpid()}/{run_id}"
     try:
-        fence = context.store.claim_plan(of, holder, context.lease_time)
+        fence = context.store.claim_plan(document.acted_plan_id, holder, context.lease_time)
     except LeaseHeld as held:
         raise _with_what_is_known(held) from None
     keeper = asyncio.create_task(_keep(context, fence, lost))

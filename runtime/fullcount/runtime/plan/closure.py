@@ -43,18 +43,14 @@ def with_closures(
     rows = {row.key: row for row in document.rows}
     out: dict[Key, str] = {}
     for key, each in found.items():
-        if len(each.counts) > 0 and _step(rows[key]) not in cascading:
-            out[key] = _not_allowed(each, _step(rows[key]))
+        if len(each.counts) > 0 and rows[key].step_label not in cascading:
+            out[key] = _not_allowed(each, rows[key].step_label)
     _leave_what_takes_others(rows, found, out)
     _leave_circles(rows, found, out)
     _leave_what_takes_others(rows, found, out)
     kept = tuple(_with_closure(row, found, out) for row in document.rows if row.key not in out)
-    undecided = [UndecidedRow(key=key, missing=(why,), step=_step(rows[key])) for key, why in out.items()]
+    undecided = [UndecidedRow(key=key, missing=(why,), step=rows[key].step_label) for key, why in out.items()]
     return _sealed(document, kept, undecided, previous)
-
-
-def _step(row: PlanRow) -> str | None:
-    return None if row.step is None else row.step.label
 
 
 def _not_allowed(along: Along, step: str | None) -> str:

@@ -198,6 +198,11 @@ class PlanRow(Wire):
     risk: int = Field(default=0, ge=0, le=3)
     notes: tuple[str, ...] = ()
 
+    @property
+    def step_label(self) -> str | None:
+        """The name of the step that is due; None where the act has one operation."""
+        return None if self.step is None else self.step.label
+
 
 class UndecidedRow(Wire):
     """An object for which the rule could not be decided, with the evidence that is missing."""
@@ -404,6 +409,11 @@ class PlanDocument(Wire):
     notes: tuple[str, ...] = ()
     merkle_root: str
     digest: str
+
+    @property
+    def acted_plan_id(self) -> str:
+        """The plan whose objects it acts on, and under whose lease: its own, of an undo the one that it takes back."""
+        return self.plan_id if self.undo is None else self.undo.plan_id
 
     @property
     def along(self) -> int:

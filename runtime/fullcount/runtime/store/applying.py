@@ -123,9 +123,14 @@ def require_ready(
     return plan
 
 
+def acted_plan_id(plan: tables.Plan) -> str:
+    """Return the plan under whose lease this one is applied, as `PlanDocument.acted_plan_id` says it."""
+    return plan.plan_id if plan.undoes is None else plan.undoes
+
+
 def require_fence(session: Session, plan: tables.Plan, fence: Fence, now: int) -> None:
     """Raise `FenceLost` unless the lease is in force and is for this plan; of an undo, for the plan that it undoes."""
-    if not leases.covers(fence, plan.plan_id if plan.undoes is None else plan.undoes):
+    if not leases.covers(fence, acted_plan_id(plan)):
         raise FenceLost("FC721", f"the lease on `{fence.name}` does not allow acting on the plan `{plan.plan_id}`")
     leases.check(session, fence, now)
 

@@ -17,6 +17,7 @@ from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.journal.entry import canonical_text
 from fullcount.runtime.store import leases, ledger, plans, runs, tables
+from fullcount.runtime.store.applying import acted_plan_id
 from fullcount.runtime.store.errors import LedgerRefused
 from fullcount.runtime.store.ledger_rows import named
 from fullcount.runtime.store.transaction import Transaction
@@ -45,7 +46,7 @@ def settle(
     detail = f"{'it took effect' if took_effect else 'it took no effect'}, says {by.name}: {because}"
     fence = leases.claim(
         tx,
-        leases.plan_lease(plan.plan_id if plan.undoes is None else plan.undoes),
+        leases.plan_lease(acted_plan_id(plan)),
         f"settle/{by.principal}",
         timedelta(minutes=1),
     )

@@ -200,6 +200,11 @@ class LedgerEntry:
     fresh: bool = False
     step: str | None = None
 
+    @property
+    def open(self) -> bool:
+        """Whether nobody knows yet what came of it."""
+        return self.outcome in (None, Outcome.UNKNOWN)
+
 
 @dataclass(frozen=True, slots=True)
 class CanaryRow:
