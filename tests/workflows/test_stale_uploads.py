@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import sqlite3
 import time
@@ -150,12 +151,22 @@ def test_an_empty_folder_where_the_mount_should_be_deletes_nothing_and_plans_not
     assert (set(shop.there()), shop.kept()) == ({"unused.png"}, 0)
 
 
+def _gone_stale(_settings):
+    raise OSError(errno.ESTALE, os.strerror(errno.ESTALE), "/quarantine")
+
+
 @pytest.mark.requirement("R28")
-def test_what_lies_in_quarantine_goes_when_its_backup_is_over_and_no_sooner(shop):
+def test_what_lies_in_quarantine_goes_when_its_backup_is_over_and_no_sooner(shop, monkeypatch):
     """After 29 days it is there, after 31 it is not; then undo says so."""
     plan = shop.plan()
     shop.bench.approve(plan)
     assert shop.bench.run("apply", plan["plan_id"]).exit == 0
+    later = datetime.now(UTC) + timedelta(days=31)
+    with shop.bench.engine(clock=lambda: later) as engine, monkeypatch.context() as patch:
+        patch.setattr("fullcount.runtime.connectors.files.letting_go.kept_for_a_time", _gone_stale)
+        removed = engine.remove_expired_backups()
+    assert shop.kept() == 3, "a quarantine that fails stands in nobody's way, and is told"
+    assert "Stale file handle" in removed.troubles[0]
     for days, kept in ((29, 3), (31, 0)):
         later = datetime.now(UTC) + timedelta(days=days)
         with shop.bench.engine(clock=lambda later=later: later) as engine:

@@ -38,7 +38,7 @@ from fullcount.runtime.approve.identity import Person
 from fullcount.runtime.approve.of_plan import approval_of_plan
 from fullcount.runtime.approve.signing import Signed
 from fullcount.runtime.backups.files import BackupFailed, BackupFiles
-from fullcount.runtime.backups.objects import let_go
+from fullcount.runtime.backups.objects import Removed, let_go
 from fullcount.runtime.collect.budget import Budget
 from fullcount.runtime.collect.budget import Progress as ReadProgress
 from fullcount.runtime.collect.snapshots import SnapshotStore
@@ -267,15 +267,18 @@ class Engine:
             return PlanEnd(run_id, "nothing", made.exit, {})
         return PlanEnd(run_id, "refused", made.exit, {}, (made.refusal,))
 
-    def remove_expired_backups(self) -> int:
-        """Remove the backups of objects whose time is over, and return how many. Raises `BackupFailed`."""
+    def remove_expired_backups(self) -> Removed:
+        """Remove the backups of objects whose time is over, ours and those that lie with a source.
+
+        Raises `BackupFailed` if ours can't be removed.
+        """
         try:
-            let_go(self.workspace, lambda: keys_that_are_over(self.store))
-            return remove_expired(self.store, self.backups)
+            ours = remove_expired(self.store, self.backups)
         except OSError as error:
             place = self.backups.root if error.filename is None else error.filename
             msg = f"backups whose time is over can't be removed from `{place}`: {error.strerror}"
             raise BackupFailed(msg) from None
+        return Removed(ours, let_go(self.workspace, lambda: keys_that_are_over(self.store)))
 
     def approval_status(self, plan: StoredPlan) -> ApprovalStatus | None:
         """Return how far the approval of a plan has come; None when its workflow declares no act."""

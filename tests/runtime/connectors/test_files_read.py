@@ -366,6 +366,17 @@ async def test_a_folder_as_one_object_is_everything_in_it(tmp_path):
         assert (await share.read("job-1")).existence is Existence.UNKNOWN
 
 
+@pytest.mark.parametrize("patterns", [["*", "a/*"], ["**"]])
+async def test_a_look_finds_no_folder_that_a_list_can_not_contain(tmp_path, patterns):
+    """What lies in a folder that is an object is a part of it, whoever asks: list and look-up never disagree."""
+    share = Share(tmp_path, resource=FOLDERS | {"patterns": patterns, "depth": "all"})
+    share.put("a/b/1.txt")
+    envelope, rows = await share.collect()
+    assert (envelope.completeness.complete, set(rows)) == (True, {"a"})
+    assert (await share.read("a")).existence is Existence.FOUND
+    assert (await share.read("a/b")).existence is not Existence.FOUND
+
+
 async def test_several_objects_are_looked_at_by_one_question(share):
     """What is not there is left out, and nothing is concluded from that."""
     reader = await CONNECTOR.open_reader("share", share.config)

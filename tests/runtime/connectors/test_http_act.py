@@ -365,3 +365,16 @@ async def test_a_constant_that_is_there_shows_that_a_call_took_effect(api):
     assert await source.took_effect(call) is True
     api.change("t0001", shut=False)
     assert await source.took_effect(call) is None, "somebody else wrote since: nobody can tell"
+
+
+@pytest.mark.requirement("R32")
+@pytest.mark.parametrize(("before", "told"), [(False, True), (True, None), (None, None)])
+async def test_what_stood_there_before_shows_nothing_of_a_call_that_sets_more(api, before, told):
+    """It sets something besides that nobody can see: done only if what can be seen is known to have been otherwise."""
+    source = Source(api, **CONSTANT)
+    api.change("t0001", shut=False if before is None else before)
+    call = await source.call("why", "t0001")
+    if before is None:
+        call = replace(call, expected={name: cell for name, cell in call.expected.items() if name != "shut"})
+    api.change("t0001", shut=True)
+    assert await source.took_effect(call) is told

@@ -128,8 +128,10 @@ class NightlyService:
         except BackupFailed as error:
             self._log.error("could not remove backups", code=error.code, why=error.message)
             return
-        if gone > 0:
-            self._log.info("removed backups whose time is over", count=gone)
+        for why in gone.troubles:
+            self._log.error("could not remove backups that lie with a source", why=why)
+        if gone.count > 0:
+            self._log.info("removed backups whose time is over", count=gone.count)
 
     def _look(self) -> None:
         """Find what is due, take it, and set the next alarm."""

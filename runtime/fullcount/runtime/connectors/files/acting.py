@@ -23,7 +23,7 @@ from fullcount.runtime.connectors.files.folders import Troubles
 from fullcount.runtime.connectors.files.objects import FIELDS, Found, Mark
 from fullcount.runtime.connectors.files.patterns import Parts, parts_of
 from fullcount.runtime.connectors.files.quarantine import OBJECT, About, Entry, Purpose, Quarantine, remove
-from fullcount.runtime.connectors.files.reader import goes_along, keeps_access
+from fullcount.runtime.connectors.files.reader import goes_along, keeps_access, troubles_of
 from fullcount.runtime.connectors.files.replies import FULL, Look, in_words, judge_write
 from fullcount.runtime.connectors.files.root import LIST, Root, named
 from fullcount.runtime.connectors.files.walk import found_at
@@ -125,7 +125,7 @@ class Act:
 
     def _now(self) -> Found | None:
         """Look at what stands under the path. Raises `GiveUpError` for what is no such object, `OSError`."""
-        found, troubles = None, Troubles(self.root.look, None if self.config.cross_devices else self.root.device)
+        found, troubles = None, troubles_of(self.root, self.config)
         with suppress(FileNotFoundError):
             found = found_at(self.root, self.parts, self.settings.kind, troubles, keeps_access=keeps_access(self.root))
         if isinstance(found, Seen):

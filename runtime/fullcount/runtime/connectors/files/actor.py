@@ -14,10 +14,11 @@ from typing import Any, TypeVar
 from fullcount.runtime.connectors.base import ActCall, ActResult, Outcome, SourceError
 from fullcount.runtime.connectors.files.acting import Act, GiveUpError, UnderWayError, archived, in_archive, whole
 from fullcount.runtime.connectors.files.config import Delete, FilesConfig
-from fullcount.runtime.connectors.files.folders import Entry, Troubles
+from fullcount.runtime.connectors.files.folders import Entry
 from fullcount.runtime.connectors.files.objects import Mark
 from fullcount.runtime.connectors.files.patterns import parts_of
 from fullcount.runtime.connectors.files.quarantine import entered
+from fullcount.runtime.connectors.files.reader import troubles_of
 from fullcount.runtime.connectors.files.replies import Look, judge_walk
 from fullcount.runtime.connectors.files.root import Root, identity, looking, named, opened, refused
 from fullcount.runtime.connectors.files.walk import found_at
@@ -148,7 +149,7 @@ def _whole(config: FilesConfig, root: Root, call: ActCall) -> Mapping[str, Any] 
     parts = parts_of(key) if isinstance(key, str) else None
     if parts is None or not settings.holds(parts):
         return None
-    troubles = Troubles(root.look, None if config.cross_devices else root.device)
+    troubles = troubles_of(root, config)
     try:
         found = found_at(root, parts, settings.kind, troubles, keeps_access=True)
     except FileNotFoundError:

@@ -78,8 +78,11 @@ class FilesResource(BaseModel):
 
     def holds(self, parts: Parts) -> bool:
         """Whether a path is one of an object of this resource."""
+        wanted = Patterns.of(self.patterns)
+        if self.kind is Kind.FOLDER and wanted.fit_part_of(parts[:-1]):
+            return False  # it lies in a folder that is an object itself, which is not searched for others
         near = self.depth == "all" or len(parts) <= self.depth
-        return near and Patterns.of(self.patterns).fit(parts) and not Patterns.of(self.left_out).fit_part_of(parts)
+        return near and wanted.fit(parts) and not Patterns.of(self.left_out).fit_part_of(parts)
 
 
 class FilesConfig(BaseModel):

@@ -246,7 +246,7 @@ class Quarantine:
 
     def _drop_unwritten(self, name: str) -> None:
         """Remove an entry that never came to say what it is about; nothing was moved for it."""
-        with suppress(FileNotFoundError, OSError):
+        with suppress(OSError):
             fd = open_folder(self.pending, name, LIST)
             try:
                 if not _is_there(fd, OBJECT):

@@ -12,7 +12,7 @@ from typing import Any
 
 from fullcount.compiler.catalog import Effect
 from fullcount.compiler.types import Type
-from fullcount.compiler.values import Value
+from fullcount.compiler.values import Value, present
 from fullcount.runtime.connectors.base import (
     ActCall,
     ActResult,
@@ -33,7 +33,12 @@ from fullcount.runtime.connectors.http.scan import operation_for
 from fullcount.runtime.connectors.http.speaking import spoken
 from fullcount.runtime.connectors.http.template import NoValueError, body_of, path_of
 from fullcount.runtime.connectors.http.whole import content_of, restoring, sent_back, still_is, whole_object
-from fullcount.runtime.connectors.sql.precondition import delete_took_effect, difference, update_took_effect
+from fullcount.runtime.connectors.sql.precondition import (
+    delete_took_effect,
+    difference,
+    is_known,
+    update_took_effect,
+)
 from fullcount.runtime.evidence.codes import ActReason, Reason
 from fullcount.runtime.plan.cells import to_json
 
@@ -155,8 +160,13 @@ class HttpActor:
         if effect is Effect.CREATE:
             return False if cells is None else None
         took = update_took_effect(call, wanted, cells, managed=False)
+        if not sets.more:
+            return took
+        before = call.expected
+        if took and not any(is_known(before.get(n)) and before[n] != present(value) for n, value in wanted.items()):
+            return None  # what it is known to set may have stood there before
         # what nobody says that it sets may be where nobody looks
-        return None if took is False and sets.more and call.resource.version is None else took
+        return None if took is False and call.resource.version is None else took
 
     async def close(self) -> None:
         """See `SourceActor.close`."""

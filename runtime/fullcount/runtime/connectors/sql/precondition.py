@@ -31,7 +31,7 @@ def difference(call: ActCall, now: Mapping[str, Cell]) -> Difference | None:
     unknown = set(call.expected) - set(resource.fields)
     if unknown or not call.expected:
         return Difference("what was seen of the object is not known, so nothing can be compared", verifiable=False)
-    if resource.version is not None and not _is_known(call.expected.get(resource.version)):
+    if resource.version is not None and not is_known(call.expected.get(resource.version)):
         return Difference(
             f"its version `{resource.version}` was not seen, so nothing can be compared", verifiable=False
         )
@@ -49,11 +49,11 @@ def _most_telling_first(resource: Resource, names: Mapping[str, Cell]) -> list[s
 
 def _compare(resource: Resource, name: str, expected: Cell, now: Cell) -> Difference | None:
     identifies = name in {resource.incarnation, resource.version}
-    if not _is_known(expected):
+    if not is_known(expected):
         if identifies:
             return Difference(f"`{name}` was not known when the object was seen", verifiable=False)
         return None
-    if not _is_known(now):
+    if not is_known(now):
         # with a version that is equal, a field that this credential can't read needs no comparison of its own
         needed = identifies or resource.version is None
         return (
@@ -88,7 +88,7 @@ def update_took_effect(
         return None
     version = call.resource.version
     seen = None if version is None else call.expected.get(version)
-    same_version = None if version is None or seen is None or not _is_known(seen) else seen == now[version]
+    same_version = None if version is None or seen is None or not is_known(seen) else seen == now[version]
     if len(wanted) == 0:
         return False if same_version else None
     if all(now[name] == present(value) for name, value in wanted.items()):
@@ -103,14 +103,15 @@ def _same_incarnation(call: ActCall, now: Mapping[str, Cell]) -> bool | None:
     if name is None:
         return None
     expected = call.expected.get(name)
-    if not _is_known(expected) or not _is_known(now[name]):
+    if not is_known(expected) or not is_known(now[name]):
         return None
     return expected == now[name]
 
 
 def _as_expected(call: ActCall, now: Mapping[str, Cell]) -> bool:
-    return all(_is_known(cell) and now.get(name) == cell for name, cell in call.expected.items())
+    return all(is_known(cell) and now.get(name) == cell for name, cell in call.expected.items())
 
 
-def _is_known(cell: Cell | None) -> bool:
+def is_known(cell: Cell | None) -> bool:
+    """Whether it was read what stands there, if only that nothing does."""
     return cell is not None and cell.state in _KNOWN
