@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import math
 import time
 from base64 import b64encode
 from collections.abc import Mapping
@@ -11,11 +13,14 @@ import httpx
 from fullcount.runtime.connectors.base import SourceError
 from fullcount.runtime.connectors.http.client import Authorization
 from fullcount.runtime.connectors.http.config import Auth, ClientCredentials
+from fullcount.runtime.connectors.http.content import ENCODINGS, BrokenContentError, TooMuchError, content_of
 from fullcount.runtime.evidence.codes import Reason
 from fullcount.runtime.evidence.envelope import Incompleteness
 
 _EARLY = 30.0
 """Seconds before its end at which a token is no longer used."""
+_LONGEST = 1024 * 1024
+"""Bytes of an answer with a token that are taken at most."""
 
 
 def authorization(auth: Auth | None) -> Authorization | None:
@@ -76,26 +81,35 @@ class _Token:
         form = {"grant_type": "client_credentials", "client_id": settings.client_id, "client_secret": self._secret}
         form |= {name: value for name in ("scope", "audience") if (value := getattr(settings, name)) is not None}
         try:
-            reply = await client.post(settings.token_url, data=form, follow_redirects=False)
+            async with client.stream(
+                "POST", settings.token_url, data=form, headers={"accept-encoding": ENCODINGS}, follow_redirects=False
+            ) as reply:
+                encoding = reply.headers.get("content-encoding", "")
+                content = await content_of(reply.aiter_raw(), encoding, _LONGEST)
+        except (BrokenContentError, TooMuchError):
+            detail = "the answer to the request for a token can't be read"
+            raise SourceError(Incompleteness(code=Reason.MALFORMED_RESPONSE, detail=detail)) from None
         except httpx.TransportError as error:
             detail = f"the token could not be fetched: {type(error).__name__}"
             raise SourceError(Incompleteness(code=Reason.SOURCE_UNAVAILABLE, detail=detail), retryable=True) from None
-        given = self._given(reply)
+        given = self._given(reply.status_code, content)
         self._token, self._used = given[0], False
         self._until = time.monotonic() + given[1] - _EARLY
 
     @staticmethod
-    def _given(reply: httpx.Response) -> tuple[str, float]:
-        if reply.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
-            detail = f"the token could not be fetched: status {reply.status_code}"
+    def _given(status: int, content: bytes) -> tuple[str, float]:
+        if status >= httpx.codes.INTERNAL_SERVER_ERROR:
+            detail = f"the token could not be fetched: status {status}"
             raise SourceError(Incompleteness(code=Reason.SOURCE_UNAVAILABLE, detail=detail), retryable=True)
-        if reply.status_code != httpx.codes.OK:
-            detail = f"the token was refused: status {reply.status_code}"
+        if status != httpx.codes.OK:
+            detail = f"the token was refused: status {status}"
             raise SourceError(Incompleteness(code=Reason.AUTH_FAILED, detail=detail))
         try:
-            body = reply.json()
-            token, seconds = body["access_token"], float(body.get("expires_in", 0) or 0)
-        except (ValueError, KeyError, TypeError, AttributeError):
+            body = json.loads(content)
+            token, seconds = str(body["access_token"]), float(body.get("expires_in", 0) or 0)
+            if not (token.isascii() and token.isprintable() and math.isfinite(seconds)):
+                raise ValueError
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             detail = "the answer to the request for a token has none"
             raise SourceError(Incompleteness(code=Reason.MALFORMED_RESPONSE, detail=detail)) from None
-        return str(token), seconds
+        return token, seconds

@@ -15,6 +15,13 @@ from typing import Protocol
 import httpx
 
 from fullcount.runtime.connectors.base import SourceError
+from fullcount.runtime.connectors.http.content import (
+    ENCODINGS,
+    BrokenContentError,
+    TooMuchError,
+    content_of,
+    text_of,
+)
 from fullcount.runtime.connectors.http.decoding import decode
 from fullcount.runtime.connectors.http.exchange import Fault, Reply, Request
 from fullcount.runtime.connectors.http.forms import Wait
@@ -89,25 +96,23 @@ class HttpClient:
 
     async def _asked(self, request: Request, xml_lists: Sequence[str]) -> Reply:
         given = {} if self._authorization is None else await self._authorization.headers(self._client)
-        headers = {**self._headers, **request.headers, **given}
-        content: bytes | None = None
-        if request.body is not None:
-            content = json.dumps(request.body, ensure_ascii=False, default=float).encode()
-            headers.setdefault("content-type", "application/json")
+        try:
+            asked = self._made(request, given)
+        except (httpx.InvalidURL, UnicodeError):  # longer than any address, or with what no request can have
+            return Reply(failed=httpx.LocalProtocolError.__name__)
         answered = False
         try:
-            async with self._client.stream(
-                request.method, self._url(request), headers=headers, content=content, follow_redirects=False
-            ) as response:
+            response = await self._client.send(asked, stream=True, follow_redirects=False)
+            try:
                 answered = True
                 reply = await self._taken(response, xml_lists)
+            finally:
+                await response.aclose()
         except httpx.RemoteProtocolError as error:
             # closed before a word of a reply: nobody answered; after that, what came is not whole
             return Reply(failed=type(error).__name__ if answered else httpx.ReadError.__name__)
         except httpx.TransportError as error:
             return Reply(failed=type(error).__name__)
-        except httpx.DecodingError:
-            return Reply(failed="DecodingError")
         if self._pace is not None:
             self._pace.note(reply.headers, reply.wait(_WAITS, datetime.now(UTC)))
         return reply
@@ -116,6 +121,16 @@ class HttpClient:
         """Release the connections."""
         await self._client.aclose()
 
+    def _made(self, request: Request, given: Mapping[str, str]) -> httpx.Request:
+        headers = {**self._headers, **request.headers, **given}
+        content: bytes | None = None
+        if request.body is not None:
+            content = json.dumps(request.body, ensure_ascii=False, default=float).encode()
+            headers.setdefault("content-type", "application/json")
+        headers["accept-encoding"] = ENCODINGS
+        encoded = {name.encode(): value.encode() for name, value in headers.items()}
+        return self._client.build_request(request.method, self._url(request), headers=encoded, content=content)
+
     def _url(self, request: Request) -> httpx.URL:
         target = request.target
         if self._prefix != "" and not target.startswith(self._prefix + "/"):
@@ -123,28 +138,19 @@ class HttpClient:
         return self._base.copy_with(raw_path=_encoded(target))
 
     async def _taken(self, response: httpx.Response, xml_lists: Sequence[str]) -> Reply:
-        chunks: list[bytes] = []
-        size = 0
-        async for chunk in response.aiter_bytes():
-            size += len(chunk)
-            if size > _LONGEST_BODY:
-                detail = f"a reply of more than {_LONGEST_BODY:,} bytes was not taken: ask for smaller pages"
-                raise SourceError(Incompleteness(code=Reason.CLIENT_LIMIT_REACHED, detail=detail))
-            chunks.append(chunk)
         headers = {name.lower(): value for name, value in response.headers.items()}
+        encoding, kind = headers.get("content-encoding", ""), headers.get("content-type", "")
         try:
-            text = b"".join(chunks).decode(_charset(headers))
-        except (UnicodeDecodeError, LookupError):
+            text = text_of(await content_of(response.aiter_raw(), encoding, _LONGEST_BODY), kind)
+        except TooMuchError:
+            detail = f"a reply of more than {_LONGEST_BODY:,} bytes was not taken: ask for smaller pages"
+            raise SourceError(Incompleteness(code=Reason.CLIENT_LIMIT_REACHED, detail=detail)) from None
+        except BrokenContentError:
             return Reply(response.status_code, headers, None, Fault.BROKEN)
-        body, fault, plain = decode(text, headers.get("content-type", ""), xml_lists)
+        body, fault, plain = decode(text, kind, xml_lists)
         if fault is Fault.FOREIGN and response.is_error and not text.lstrip().startswith("<"):
             body = text[:_LONGEST_WORD]  # some APIs say in bare words what is wrong
         return Reply(response.status_code, headers, body, fault, text=plain)
-
-
-def _charset(headers: Mapping[str, str]) -> str:
-    _, found, rest = headers.get("content-type", "").lower().partition("charset=")
-    return rest.split(";")[0].strip('" ') if found else "utf-8"
 
 
 def _encoded(target: str) -> bytes:

@@ -6,6 +6,7 @@ numbers and booleans that an API sends as text are the same as bare ones. Nothin
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -34,6 +35,8 @@ class Seen:
 
 
 NOTHING = Seen()
+_EXACT = 2.0**53
+"""Below it, a whole number is the same as a float."""
 
 
 def fits(when: When, exchange: Exchange, seen: Seen = NOTHING) -> bool:
@@ -148,9 +151,10 @@ def same(value: Any, wanted: Any) -> bool:
 def _plain(value: Any) -> Any:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (float, Decimal)) and value == int(value):
-        return str(int(value))
-    if isinstance(value, (int, float, Decimal)):
+    if isinstance(value, (float, Decimal)):
+        number = number_of(value)  # what is beyond all numbers has no digits to compare
+        return str(int(number)) if number is not None and abs(number) < _EXACT and value == int(number) else str(value)
+    if isinstance(value, int):
         return str(value)
     if isinstance(value, str) and value.lower() in {"true", "false"}:
         return value.lower()
@@ -162,11 +166,15 @@ def _is_empty(value: Any) -> bool:
 
 
 def number_of(value: Any) -> float | None:
-    """Return a number, also one that is written as text."""
+    """Return a number, also one that is written as text; None for what nobody can count to."""
     if isinstance(value, bool):
         return None
     if isinstance(value, (int, float, Decimal)):
-        return float(value)
+        try:
+            number = float(value)
+        except (OverflowError, ValueError):
+            return None
+        return number if math.isfinite(number) else None
     if isinstance(value, str) and re.fullmatch(r"-?\d{1,18}(\.\d+)?", value.strip()) is not None:
         return float(value)
     return None

@@ -25,6 +25,10 @@ OPERATION_HEADER = "x-amz-target"
 """The header by which APIs of the AWS kind name the operation: `Service_Version.Operation`."""
 
 
+_LONGEST_WAIT = 1e9
+"""Seconds; who says to wait for longer than thirty years says no more than that."""
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """What is asked. `path` has no query and no host; `resumed`: it carries a cursor, `cursor` is its text."""
@@ -73,7 +77,7 @@ class Request:
 
 
 def split_target(target: str) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Return path and query of an address or of a path."""
+    """Return path and query of an address or of a path. Raises `ValueError` for what is neither."""
     parts = urlsplit(target)
     return parts.path or "/", tuple(parse_qsl(parts.query, keep_blank_values=True))
 
@@ -107,7 +111,7 @@ class Reply:
             text = self.headers.get(place.header)
             seconds = None if text is None else _seconds(text.strip(), place.kind, now)
             if seconds is not None:
-                return max(0.0, seconds)
+                return min(max(0.0, seconds), _LONGEST_WAIT)
         return None
 
 
@@ -151,7 +155,7 @@ def _seconds(text: str, kind: str, now: datetime) -> float | None:
 def links(header: str) -> dict[str, str]:
     """Return the addresses of a `Link` header by their relation."""
     found: dict[str, str] = {}
-    for address, parameters in re.findall(r"<([^>]*)>([^<]*)", header):
+    for address, parameters in re.findall(r"<([^<>]*)>([^<]*)", header):
         for parameter in parameters.rstrip(", ").split(";"):
             name, _, value = parameter.strip().partition("=")
             if name.lower() == "rel":
@@ -161,5 +165,8 @@ def links(header: str) -> dict[str, str]:
 
 
 def host_of(address: str) -> str:
-    """Return the host of an address; empty if it names none."""
-    return urlsplit(address).netloc.lower()
+    """Return the host of an address; empty if it names none, the address if it is none."""
+    try:
+        return urlsplit(address).netloc.lower()
+    except ValueError:
+        return address.lower()

@@ -17,13 +17,18 @@ from fullcount.runtime.connectors.http import paths
 from fullcount.runtime.connectors.http.conditions import Seen, asked_number, fits, number_of
 from fullcount.runtime.connectors.http.exchange import Exchange, Request, links, split_target
 from fullcount.runtime.connectors.http.forms import Cursor, Offset, Operation
-from fullcount.runtime.connectors.http.said import Following
+from fullcount.runtime.connectors.http.said import Following, Found, refusal
+from fullcount.runtime.evidence.codes import Reason
+from fullcount.runtime.evidence.envelope import Incompleteness
 
 
 def next_page(
     operation: Operation, exchange: Exchange, items: Sequence[Any], seen: Seen
 ) -> tuple[Following | None, bool]:
-    """Return the next page's request, and whether the reply says that there is more at all."""
+    """Return the next page's request, and whether the reply says that there is more at all.
+
+    Raises `SourceError` where what should be the next page's address is none.
+    """
     promised = False
     for cursor in operation.cursor:
         if cursor.more is not None:
@@ -83,7 +88,11 @@ _POSITIONS: Mapping[str | None, int] = {
 def _request(cursor: Cursor, exchange: Exchange, items: Sequence[Any]) -> Request | None:
     address = _address(cursor, exchange)
     if address is not None:
-        path, query = split_target(address)
+        try:
+            path, query = split_target(address)
+        except ValueError:
+            detail = f"{exchange.request.summary}: the address that it gives for the next page is none"
+            raise refusal([Found(Incompleteness(code=Reason.MALFORMED_RESPONSE, detail=detail), None)]) from None
         if not address.startswith(("/", "http:", "https:")):
             path = exchange.request.path
         return replace(exchange.request, path=path, query=query, resumed=True, cursor=address)

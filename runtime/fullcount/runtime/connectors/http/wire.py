@@ -1,7 +1,8 @@
 """Requests over the network: aiohttp behind the transport interface of httpx.
 
 Guarantees: a request is sent once, on one connection, whatever its method is and however it fails; a connection whose
-reply was not read to its end, or that broke, is never used again; no more than `MOST` are open. No redirect is
+reply was not read to its end, that broke, or on which something came that nobody asked for, is never used again; no
+more than `MOST` are open; connecting, and a reply with all of its body, end within the given time. No redirect is
 followed, no cookie is kept, no body is decompressed here. What goes wrong is told in httpx's own exceptions, and a
 request of which nothing can have been sent is told apart from one that may have arrived.
 
@@ -11,14 +12,21 @@ It stands in for httpx's own transport, which takes as long for a page of a thou
 from __future__ import annotations
 
 import asyncio
+import re
+import select
 import ssl
 from collections.abc import AsyncIterator
 from io import BytesIO
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
+from weakref import WeakSet
 
 import aiohttp
 import httpx
 from yarl import URL
+
+if TYPE_CHECKING:
+    from aiohttp.connector import Connection
+    from aiohttp.tracing import Trace
 
 MOST: Final = 100
 """Connections that are open at once; who comes then waits for as long as a request may for the pool."""
@@ -29,6 +37,8 @@ _HEAD: Final = 100_000
 """Bytes of a line or of a header at most: links to next pages can be long."""
 _HEADERS: Final = 1_000
 
+_UNSAYABLE: Final = re.compile(r"[\0\r\n]")
+_TOO_LONG: Final = "the reply was not there in time"
 _NEVER_SENT: Final = (aiohttp.ClientConnectorError, aiohttp.ClientConnectorCertificateError)
 _UNSENDABLE: Final = (aiohttp.InvalidURL, aiohttp.NonHttpUrlClientError)
 
@@ -49,11 +59,12 @@ class Wire(httpx.AsyncBaseTransport):
             raise httpx.UnsupportedProtocol(msg)
         await self._place(request)
         try:
-            reply = await self._sent(request)
+            until = _until(_timeouts(request))
+            reply = await self._sent(request, until)
         except BaseException:  # also a cancellation: the place is given back whatever happened
             self._places.release()
             raise
-        return httpx.Response(reply.status, headers=list(reply.raw_headers), stream=_Body(reply, self._places))
+        return httpx.Response(reply.status, headers=list(reply.raw_headers), stream=_Body(reply, self._places, until))
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -72,30 +83,37 @@ class Wire(httpx.AsyncBaseTransport):
             msg = f"all {MOST} connections are in use"
             raise httpx.PoolTimeout(msg) from None
 
-    async def _sent(self, request: httpx.Request) -> aiohttp.ClientResponse:
+    async def _sent(self, request: httpx.Request, until: float | None) -> aiohttp.ClientResponse:
         timeouts = _timeouts(request)
         body = await request.aread()
+        headers = [(name.decode(), value.decode()) for name, value in request.headers.raw]
+        if any(_UNSAYABLE.search(text) is not None for header in headers for text in header):
+            msg = "a header has a line break in it"
+            raise httpx.LocalProtocolError(msg)
         address = f"{request.url.scheme}://{request.url.netloc.decode()}{request.url.raw_path.decode()}"
         try:
-            return await self._session().request(
-                request.method,
-                URL(address, encoded=True),
-                headers=[(name.decode(), value.decode()) for name, value in request.headers.raw],
-                data=BytesIO(body) if len(body) > 0 else None,
-                allow_redirects=False,
-                timeout=aiohttp.ClientTimeout(
-                    total=None, sock_connect=timeouts.get("connect"), sock_read=timeouts.get("read")
-                ),
-            )
+            async with asyncio.timeout_at(until):
+                return await self._session().request(
+                    request.method,
+                    URL(address, encoded=True),
+                    headers=headers,
+                    data=BytesIO(body) if len(body) > 0 else None,
+                    allow_redirects=False,
+                    timeout=aiohttp.ClientTimeout(
+                        total=None, connect=timeouts.get("connect"), sock_read=timeouts.get("read")
+                    ),
+                )
+        except TimeoutError as error:
+            raise httpx.ReadTimeout(_TOO_LONG) from error
         except aiohttp.ClientError as error:
             raise said(error) from error
-        except ValueError as error:  # a line break in a header: nothing was sent
-            raise httpx.LocalProtocolError(str(error)) from error
+        except ValueError as error:  # of aiohttp's own: whether something was sent by then is not known
+            raise httpx.ReadError(str(error)) from error
 
     def _session(self) -> aiohttp.ClientSession:
         if self._opened is None:
             self._opened = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, ssl=self._context, keepalive_timeout=_KEPT_SECONDS),
+                connector=_Connections(limit=0, ssl=self._context, keepalive_timeout=_KEPT_SECONDS),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
                 skip_auto_headers=("accept", "accept-encoding", "content-type", "user-agent"),
@@ -108,6 +126,46 @@ class Wire(httpx.AsyncBaseTransport):
                 max_headers=_HEADERS,
             )
         return self._opened
+
+
+class _Connections(aiohttp.TCPConnector):
+    """Connections of which none is used again on which something came meanwhile: the end, or what nobody asked for.
+
+    What came would be taken for the reply to the next request.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._used: WeakSet[asyncio.BaseProtocol] = WeakSet()
+
+    async def connect(
+        self,
+        req: aiohttp.ClientRequest,
+        traces: list[Trace],
+        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - the name is aiohttp's
+    ) -> Connection:
+        """Give a connection: one of before on which all is quiet, or a new one."""
+        while True:
+            connection = await super().connect(req, traces, timeout)
+            protocol = connection.protocol
+            if protocol is None or protocol not in self._used:
+                if protocol is not None:
+                    self._used.add(protocol)
+                return connection
+            if not protocol.should_close and _is_quiet(connection):
+                return connection
+            connection.close()
+
+
+def _is_quiet(connection: Connection) -> bool:
+    """Whether nothing waits to be read: asked of the system, since what just came was not taken yet."""
+    transport = connection.transport
+    held = None if transport is None else transport.get_extra_info("socket")
+    if held is None or held.fileno() < 0:
+        return False
+    poll = select.poll()
+    poll.register(held.fileno(), select.POLLIN)
+    return len(poll.poll(0)) == 0
 
 
 async def _once(request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
@@ -145,17 +203,29 @@ def _timeouts(request: httpx.Request) -> dict[str, float | None]:
     return given
 
 
+def _until(timeouts: dict[str, float | None]) -> float | None:
+    """Return by when everything of a reply must be there, on the loop's clock: each byte may come just in time."""
+    connect, read = timeouts.get("connect"), timeouts.get("read")
+    return None if connect is None or read is None else asyncio.get_running_loop().time() + connect + read
+
+
 class _Body(httpx.AsyncByteStream):
     """The body of a reply; the connection is free again once it was closed."""
 
-    def __init__(self, reply: aiohttp.ClientResponse, places: asyncio.Semaphore) -> None:
-        self._reply, self._places = reply, places
+    def __init__(self, reply: aiohttp.ClientResponse, places: asyncio.Semaphore, until: float | None) -> None:
+        self._reply, self._places, self._until = reply, places, until
         self._open = True
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
+        while (part := await self._part()) != b"":
+            yield part
+
+    async def _part(self) -> bytes:
         try:
-            async for part in self._reply.content.iter_any():
-                yield part
+            async with asyncio.timeout_at(self._until):
+                return await self._reply.content.readany()
+        except TimeoutError as error:
+            raise httpx.ReadTimeout(_TOO_LONG) from error
         except aiohttp.ClientError as error:
             raise said(error) from error
 
