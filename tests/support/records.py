@@ -43,7 +43,7 @@ def full_history(office: Office) -> str:
     office.approve(plan)
     store.revoke_approval(plan.document.plan_id, CHEN, "let me look")
     plan, run_id, fence = office.applying("a", "b", "c", "d", "e")
-    plan_id = plan.document.plan_id
+    plan_id = office.certified(plan).document.plan_id
     office.clock.forward(seconds=1)
     store.record_intents(plan_id, run_id, fence, [lock("a"), lock("b"), lock("c")])
     left = OutcomeEntry(("d",), Outcome.CHANGED, detail="last_login is newer")

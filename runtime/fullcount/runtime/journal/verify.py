@@ -162,6 +162,7 @@ def _as_read_offline(document: PlanDocument) -> dict[str, Any]:
         "proposal": document.proposal,
         "program": document.program,
         "steps": {} if steps else None,
+        "undo": None if document.undo is None else {},
         "rows": [row.model_dump(mode="json", include={"key", "incarnation", "step"}) for row in staged],
     }
 

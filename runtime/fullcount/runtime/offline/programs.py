@@ -103,7 +103,10 @@ def program_wrong(plan: Mapping[str, Any]) -> str | None:
             to_rehearse(act)
         elif plan["steps"] is not None:
             raise Unread("it has no act, and the plan takes steps")
-        if plan["steps"] is None and any(row.get("step") is not None for row in plan["rows"]):
+        at_steps = any(row.get("step") is not None for row in plan["rows"])
+        if (
+            plan["steps"] is None and at_steps and plan.get("undo") is None
+        ):  # an undo takes none, and names those of acts
             raise Unread("its rows are at steps, and it takes none")
     except Unread as error:
         return f"what it does can't be read in its program, so that its acts can't be judged by it: {error}"

@@ -59,12 +59,12 @@ def _run_finished(facts: Facts, line: Line, said: Said) -> None:
 
 def _envelope(facts: Facts, line: Line, said: Said) -> None:
     if facts.new(line, "envelope", said["envelope_id"]):
-        facts.evidence[said["envelope_id"]] = (line.run_id or "", said["sha256"])
+        facts.evidence[said["envelope_id"]] = (line.run_id or "", said["sha256"], "envelope")
 
 
 def _certificate(facts: Facts, line: Line, said: Said) -> None:
     if facts.new(line, "certificate", said["certificate_id"]):
-        facts.evidence[said["certificate_id"]] = (line.run_id or "", said["sha256"])
+        facts.evidence[said["certificate_id"]] = (line.run_id or "", said["sha256"], "certificate")
 
 
 def _halted(facts: Facts, _line: Line, _said: Said) -> None:
