@@ -101,7 +101,7 @@ def _object(store: Store, text: str) -> Aim:
     if len(acts) == 0:
         raise NotDoneError(
             f"there is no plan and no run `{text}`, and no object of this key was acted upon",
-            help="list plans and runs with `fullcount runs`; the key of several fields is a JSON list",
+            help="list plans and runs with `fullcount runs`; a key may also be a JSON list of its parts",
         )
     could = open_ or list(acts[:1])
     if len({act.plan_id for act in could}) > 1:
