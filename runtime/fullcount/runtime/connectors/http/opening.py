@@ -9,11 +9,11 @@ from typing import Self
 
 import httpx
 
-from fullcount.runtime.connectors.base import SourceError
+from fullcount.runtime.connectors.base import TARGET_OBJECTS, SourceError
 from fullcount.runtime.connectors.http import paths
 from fullcount.runtime.connectors.http.auth import authorization
 from fullcount.runtime.connectors.http.client import Authorization, HttpClient
-from fullcount.runtime.connectors.http.config import Auth, HttpConfig
+from fullcount.runtime.connectors.http.config import Auth, HttpConfig, HttpResource, places_of
 from fullcount.runtime.connectors.http.exchange import Request
 from fullcount.runtime.connectors.http.lanes import Lanes
 from fullcount.runtime.connectors.http.pace import Pace
@@ -76,10 +76,25 @@ def identity(config: HttpConfig, auth: Auth | None) -> Mapping[str, str]:
         "dialect": fingerprint(spoken(config)),
         "user": _who(auth),
     }
+    facts |= {
+        f"{TARGET_OBJECTS}{name}": place
+        for name, settings in config.resources.items()
+        if (place := _objects_of(settings)) is not None
+    }
     if is_split(config):
         split_by = {name: partitions_of(config, name) for name in config.resources}
         facts["target_split_by"] = "; ".join(f"{name}: {', '.join(by)}" for name, by in split_by.items() if by)
     return facts
+
+
+def _objects_of(settings: HttpResource) -> str | None:
+    """Return the path of one object, in words of its key's order; None where that alone does not tell which it is."""
+    path = settings.read
+    if path is None or settings.operation is not None or not set(settings.key) <= set(places_of(path)):
+        return None
+    for nth, name in enumerate(settings.key):
+        path = path.replace(f"{{{name}}}", f"{{{nth}}}")
+    return path
 
 
 async def asked_identity(config: HttpConfig, auth: Auth | None, client: HttpClient) -> Mapping[str, str]:
