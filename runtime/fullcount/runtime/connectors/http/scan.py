@@ -234,7 +234,7 @@ class HttpScan:
             detail = f"the rows do not come in the order by `{self._order.field}` that was asked for"
             said.found.append(Found(Incompleteness(code=Reason.UNSTABLE_ORDER, detail=detail), way_on(Way.RESTART)))
         used = exchange.request.cursor or cursor_of(operation, exchange.request)
-        if said.following is not None and said.following.cursor == used:
+        if said.following is not None and (said.following.cursor == used or _is_same(said.following, exchange)):
             detail = "the page gave the very cursor with which it was asked for"
             found = Incompleteness(code=Reason.CURSOR_LOOP, detail=detail)
             said.found.append(Found(found, way_on(Way.RESTART)))
@@ -305,6 +305,11 @@ class HttpScan:
         if untold:
             detail = "a name does not tell for which object it stands: others may stand for the same one"
             said.warn(WarningCode.PARTIAL_FIELD_SET, detail)
+
+
+def _is_same(following: Following, exchange: Exchange) -> bool:
+    """Whether the way to the next page is the request that was just made, however the address is written."""
+    return exchange.request.place == following.request.place
 
 
 def _shifts(said: Said) -> bool:
