@@ -49,7 +49,7 @@ def read_page(operation: Operation, exchange: Exchange, collected: int = 0) -> S
     said = Said()
     if operation.graphql is not None:
         read_errors(operation, exchange, said)
-    wrong = misshapen(operation, exchange.reply.body)
+    wrong = misshapen(operation, exchange.reply)
     if wrong is not None:
         raise refusal([_found(Reason.MALFORMED_RESPONSE, f"{exchange.request.summary}: {wrong}")])
     said.items = _items(operation, exchange, said)

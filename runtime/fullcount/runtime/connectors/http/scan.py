@@ -291,7 +291,7 @@ class HttpScan:
             if shared.names is not None:
                 names = paths.first(item, shared.names)
                 several = isinstance(names, list) and len(names) > 1
-            value = None if shared.same is None else paths.first(item, shared.same)
+            value = None if shared.same is None else paths.first(item, shared.same) or None  # "" names no object
             untold = untold or (value is None and shared.same is not None and DETAIL in item)
             if value is not None:
                 mark = hashlib.blake2b(str(value).encode(errors="surrogatepass"), digest_size=12).digest()

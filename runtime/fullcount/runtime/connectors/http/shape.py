@@ -12,11 +12,15 @@ from typing import Any
 
 from fullcount.runtime.connectors.http import paths
 from fullcount.runtime.connectors.http.conditions import number_of
+from fullcount.runtime.connectors.http.exchange import Reply, links
 from fullcount.runtime.connectors.http.forms import Kind, Operation
 
 
-def misshapen(operation: Operation, body: Any) -> str | None:
+def misshapen(operation: Operation, reply: Reply) -> str | None:
     """Return what is wrong with the form of a reply, in words; None if it is as promised."""
+    body, led = reply.body, reply.headers.get("link", "")
+    if led.strip() != "" and len(links(led)) == 0 and any(cursor.link is not None for cursor in operation.cursor):
+        return f"the `Link` header can't be read: `{led[:40]}`"
     if operation.kind == "list":
         for place in operation.needs:
             if paths.first(body, place) is None:
