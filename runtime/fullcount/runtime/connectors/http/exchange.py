@@ -62,7 +62,13 @@ class Request:
     def place(self) -> tuple[Any, ...]:
         """What is asked for, however it is written: two requests with one `place` have one answer."""
         steps = tuple(unquote(step) for step in self.path.split("/"))
-        return self.method, steps, tuple(sorted(self.query)), json.dumps(self.body, sort_keys=True, default=str), self.operation
+        return (
+            self.method,
+            steps,
+            tuple(sorted(self.query)),
+            json.dumps(self.body, sort_keys=True, default=str),
+            self.operation,
+        )
 
     def asked(self, name: str) -> str | None:
         """Return a query parameter's last value."""
