@@ -104,16 +104,19 @@ def _inputs(context: ApplyContext, run_id: str, head: Head, seen: Foreseen) -> U
 
 def _nothing(plan_id: str, found: Sequence[Found]) -> NothingToUndo:
     """Return why nothing can be taken back: an object is worth a word as long as no undo took it back."""
-    left = Counter((each.code, each.why, _told_by(plan_id, each)) for each in found if each.code is not None)
+    kept = [each for each in found if each.code is not None]
+    left = Counter((each.code, each.why, _told_by(plan_id, each), each.by_hand) for each in kept)
     if len(left) == 0:
         return NothingToUndo(Exit.DONE)
     findings = [
         Finding(
-            code=str(code), message=f"{fmt.counted(number, 'object')}: {why}", ways_on=_ways_on(plan_id, code, told_by)
+            code=str(code),
+            message=f"{fmt.counted(number, 'object')}: {why}",
+            ways_on=_ways_on(plan_id, code, told_by, by_hand),
         )
-        for (code, why, told_by), number in sorted(left.items(), key=lambda each: str(each))
+        for (code, why, told_by, by_hand), number in sorted(left.items(), key=lambda each: str(each))
     ]
-    if any(code == UNKNOWN for code, _, _ in left):  # no rule forbids it: it could not be told
+    if any(code == UNKNOWN for code, *_ in left):  # no rule forbids it: it could not be told
         return _refused(*findings, ground=Ground.EVIDENCE, exit_code=Exit.ERROR)
     return _refused(*findings)
 
@@ -123,7 +126,9 @@ def _told_by(plan_id: str, found: Found) -> str | None:
     return plan_id if found.entry.outcome in (None, Outcome.UNKNOWN) else found.told_by
 
 
-def _ways_on(plan_id: str, code: str | None, told_by: str | None) -> tuple[str, ...]:
+def _ways_on(plan_id: str, code: str | None, told_by: str | None, by_hand: bool) -> tuple[str, ...]:
+    if by_hand:
+        return (f"settle each as said, then look again   fullcount undo {plan_id}",)
     if code == CHANGED_SINCE:
         return ("look at the objects, and decide by hand",)
     if code != UNKNOWN:

@@ -15,10 +15,10 @@ from fullcount.runtime.connectors.http.auth import authorization
 from fullcount.runtime.connectors.http.client import Authorization, HttpClient
 from fullcount.runtime.connectors.http.config import Auth, HttpConfig, HttpResource, places_of
 from fullcount.runtime.connectors.http.exchange import Request
-from fullcount.runtime.connectors.http.lanes import Lanes
 from fullcount.runtime.connectors.http.pace import Pace
 from fullcount.runtime.connectors.http.partitions import is_split, partitions_of
 from fullcount.runtime.connectors.http.speaking import fingerprint, spoken
+from fullcount.runtime.connectors.http.wire import Wire
 from fullcount.runtime.evidence.codes import Reason
 from fullcount.runtime.evidence.envelope import Incompleteness
 
@@ -63,9 +63,7 @@ def _pool(config: HttpConfig) -> httpx.AsyncClient:
     except (OSError, ssl.SSLError) as error:
         detail = f"the certificates in `{config.ca_file}` can't be read: {error}"
         raise SourceError(Incompleteness(code=Reason.SOURCE_UNAVAILABLE, detail=detail)) from None
-    if config.proxy is None:
-        return httpx.AsyncClient(transport=Lanes(context), timeout=config.timeout, trust_env=False)
-    return httpx.AsyncClient(verify=context, proxy=config.proxy, timeout=config.timeout, trust_env=False)
+    return httpx.AsyncClient(transport=Wire(context, config.proxy), timeout=config.timeout, trust_env=False)
 
 
 def identity(config: HttpConfig, auth: Auth | None) -> Mapping[str, str]:

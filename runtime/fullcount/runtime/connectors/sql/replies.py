@@ -61,7 +61,10 @@ def judge_read(statements: Sequence[Statement]) -> Judged:
                 return judged
             counted = (number, statement.transaction)
             _probed(statement, judged)  # a count may be asked for in one breath with what its rows are
-        elif _PROBE.search(statement.sql):
+        elif _COUNT.match(statement.sql) or _PROBE.search(statement.sql):
+            if not statement.rows or next(iter(statement.rows[0]), None) is None:
+                judged.because(Reason.MALFORMED_RESPONSE, detail="what was asked before the list has no answer")
+                return judged
             _probed(statement, judged)
         elif _SELECT.match(statement.sql):
             if statement.rows is None:
