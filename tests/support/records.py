@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -108,7 +109,7 @@ def one_step(office: Office) -> str:
     run_id, fence = office.begin(plan)
     plan_id = plan.document.plan_id
     store.begin_apply(plan_id, run_id, fence)
-    store.record_intents(plan_id, run_id, fence, [lock("s")])
+    store.record_intents(plan_id, run_id, fence, [replace(lock("s"), operation="fake.accounts.update")])
     store.record_outcomes(plan_id, run_id, fence, [OutcomeEntry(("s",), Outcome.DONE)])
     store.finish_apply(plan_id, run_id, fence)
     store.release(fence)

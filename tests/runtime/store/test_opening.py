@@ -21,6 +21,7 @@ from sqlalchemy import insert, text
 from sqlalchemy.exc import DatabaseError
 from tests.support.evidence import DIGEST, envelope_of
 from tests.support.fake_source import NOW
+from tests.support.older import undone_at_once
 from tests.support.plans import certificate
 from tests.support.stores import ANA, WORKFLOW, Office, lock
 
@@ -31,13 +32,11 @@ from fullcount.runtime.journal.entry import canonical_text
 from fullcount.runtime.journal.payloads import CertificateKept, EnvelopeKept, Payload
 from fullcount.runtime.journal.verify import verify
 from fullcount.runtime.plan.digest import sha256_text
-from fullcount.runtime.store import migrate, plans, rounds, tables
+from fullcount.runtime.store import migrate, plans, tables
 from fullcount.runtime.store.engine import make_engine, writer
 from fullcount.runtime.store.errors import LedgerRefused, StoreTooNew, StoreUnavailable
-from fullcount.runtime.store.ledger_rows import idempotency_key, intents_payload, outcome_values, outcomes_payload, seal
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.tables import Base
-from fullcount.runtime.store.transaction import new_id
 from fullcount.runtime.store.views import ActKind, OutcomeEntry
 
 
@@ -244,24 +243,6 @@ def test_what_was_undone_before_undos_were_plans_is_brought_up_and_still_verifie
 def _dumped(payload, columns, how):
     left_out = {*(how.pop("exclude", None) or ()), *(set(type(payload).model_fields) - columns)}
     return BaseModel.model_dump(payload, exclude=left_out, **how)
-
-
-def undone_at_once(store, plan_id, run_id, fence, key):
-    """Write to the ledger what older versions wrote that took back under the approval of the act."""
-    with store.writing() as tx:
-        round_ = rounds.current_round(tx.session, plans.get(tx.session, plan_id))
-        of, parameters = f'["{key}"]', canonical_text({})
-        row = {
-            "act_id": new_id(), "plan_id": plan_id, "object_key": of, "kind": "undo", "step": None,
-            "operation": "directory.update", "parameters": parameters, "round_id": round_.round_id,
-            "parameters_sha256": sha256_text(parameters.encode()), "intent_run_id": run_id, "intent_at": tx.now,
-            "idempotency_key": idempotency_key(round_.key, [key], "directory.update", ActKind.UNDO),
-        }  # fmt: skip
-        sealed = seal(round_.key, row["idempotency_key"], row["parameters_sha256"])
-        ended = outcome_values(tx, run_id, OutcomeEntry((key,), Outcome.DONE))
-        tx.session.execute(insert(tables.Act).values(**row, **ended))
-        tx.record(intents_payload(plan_id, ActKind.UNDO, fence, [row], {of: sealed}), run_id=run_id)
-        tx.record(outcomes_payload(plan_id, ActKind.UNDO, [(row["act_id"], of, ended)]), run_id=run_id)
 
 
 def _as_before(kind, columns):

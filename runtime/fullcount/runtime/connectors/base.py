@@ -253,7 +253,10 @@ class ForeseesActing(Protocol):
     """
 
     async def unfit(self, resource: Resource, operation: str) -> Incompleteness | None:
-        """Return what would keep this operation from being done at all; None: nothing that can be seen from here."""
+        """Return what would keep this operation from being done at all; None: nothing that can be seen from here.
+
+        Never writes. Raises `SourceError`.
+        """
         ...
 
 

@@ -20,8 +20,9 @@ from fullcount.runtime.offline.files import NoFile, digest_of_own, files_below, 
 from fullcount.runtime.offline.journal import Chain, Fault
 from fullcount.runtime.offline.kinds import shape_wrong
 from fullcount.runtime.offline.notices import untold
-from fullcount.runtime.offline.pace import rate_of, too_fast
+from fullcount.runtime.offline.pace import too_fast
 from fullcount.runtime.offline.plans import plan_wrong
+from fullcount.runtime.offline.programs import act_of, canary_of, program_wrong, rate_of, to_rehearse
 from fullcount.runtime.offline.rehearsals import still_to_rehearse
 from fullcount.runtime.offline.replaying import replay_line
 from fullcount.runtime.offline.signers import SignersWrong, read_signers, why_not_allowed
@@ -211,54 +212,50 @@ def _plan(files: dict[str, bytes], manifest: dict[str, Any], checked: Checked) -
             wrong.append("it says something else of itself than the journal does")
         if len(plan["rows"]) != told["candidates"] or plan["caps"]["exceeded"] != told["over_cap"]:
             wrong.append("it lists another number of objects than the journal says")
-        wrong += _acted_on(facts, plan) + undo_wrong(facts, plan, told.get("undoes"))
+        unread = program_wrong(plan)
+        wrong += [unread] if unread is not None else _acted_on(facts, plan)
+        wrong += undo_wrong(facts, plan, told.get("undoes"))
         if not wrong:
+            checked.faults += _out_of_turn(facts, plan)
             checked.plan = plan  # nothing rests on one that is wrong, not even on its having every part
     except (NotCanonical, UnicodeDecodeError, KeyError, TypeError, AttributeError, ValueError) as error:
         wrong = [f"it can't be read: {error}"]
     for what in wrong:
         checked.faults.append(Fault("plan", told["seq"], f"the plan `{plan_id}`: {what}"))
-    if checked.plan is not None:
-        checked.faults += _out_of_turn(facts, checked.plan)
 
 
 def _out_of_turn(facts: Facts, plan: dict[str, Any]) -> list[Fault]:
     """Return what the plan says should have come earlier, later or at all: steps, their pace, and who is told."""
     acts = facts.acts.get(plan["plan_id"], {})
     found = steps_wrong(facts.clocks, plan)
-    found += too_fast(facts.pace, plan["plan_id"], rate_of(plan), lambda kind, key: acts[kind, key]["outcome"])
+    act = act_of(plan)
+    rate = None if act is None else rate_of(act)
+    found += too_fast(facts.pace, plan["plan_id"], rate, lambda kind, key: acts[kind, key]["outcome"])
     told = untold(facts.notices, plan)
     return [Fault("act", seq, what) for seq, what in found] + [Fault("run", seq, what) for seq, what in told]
-
-
-def _to_rehearse(act: dict[str, Any]) -> list[str | None]:
-    """Return the steps of an act whose restore is rehearsed; None: its one operation."""
-    of_steps = [step["label"] for step in act.get("steps", ()) if step.get("rehearse") is True]
-    return [None] if act.get("rehearse") is True else of_steps
 
 
 def _acted_on(facts: Facts, plan: dict[str, Any]) -> list[str]:
     listed = {canonical(row["key"]) for row in plan["rows"]}
     acts = facts.acts.get(plan["plan_id"], {})
     wrong = [f"the object {key} was acted on, which it does not list" for _, key in acts if key not in listed]
-    mine = [
-        act for act in plan["program"].get("workflow", {}).get("acts", ()) if act.get("proposal") == plan["proposal"]
-    ]
-    canary = mine[0].get("canary") if mine else None
-    if canary is not None and facts.early.get(plan["plan_id"], 0) > canary["count"]:
-        wrong.append(f"more objects were acted on before its canary of {canary['count']} passed")
+    act = act_of(plan)
+    if act is None:
+        return [*wrong, *(["it was acted on, and its program only proposes"] if len(acts) > 0 else [])]
+    canary = canary_of(act)
+    if canary is not None and facts.early.get(plan["plan_id"], 0) > canary[0]:
+        wrong.append(f"more objects were acted on before its canary of {canary[0]} passed")
     passed = facts.passed.get(plan["plan_id"])
-    if mine and passed is not None:
+    if passed is not None:
         steps = {canonical(row["key"]): (row.get("step") or {}).get("label") for row in plan["rows"]}
-        for step in still_to_rehearse(_to_rehearse(mine[0]), steps, passed):
+        for step in still_to_rehearse(to_rehearse(act), steps, passed):
             of = "" if step is None else f" of step `{step}`"
             wrong.append(f"its canary passed although no restore{of} had been rehearsed")
-    then = None if canary is None else canary.get("then")
+    then = None if canary is None else canary[1]
     if then is not None and plan["plan_id"] in facts.counted:
-        there = facts.counted[plan["plan_id"]]
-        if there is None or there > then["count"]:
-            address = f"{then['source']}.{then['resource']}"
-            wrong.append(f"its canary passed although at most {then['count']} of `{address}` may be")
+        there, (most, address) = facts.counted[plan["plan_id"]], then
+        if there is None or there > most:
+            wrong.append(f"its canary passed although at most {most} of `{address}` may be")
     return wrong
 
 

@@ -23,6 +23,7 @@ from fullcount.runtime.plan.digest import sha256_text
 from fullcount.runtime.store import tables
 from fullcount.runtime.store.errors import LedgerRefused
 from fullcount.runtime.store.instants import from_micros
+from fullcount.runtime.store.views import ActKind
 from fullcount.runtime.typed import object_argument
 
 IN_THE_WAY: Final = "FC738"
@@ -31,7 +32,7 @@ IN_THE_WAY: Final = "FC738"
 _DID: Final = (Outcome.DONE.value, Outcome.FAILED.value)
 """Outcomes after which an object may not be as it was read before."""
 
-_Found = Row[str, str, str, str | None, int | None, int | None, str]
+_Found = Row[str, str, str, str | None, int | None, int | None, str, str | None]
 
 _MEANT: Final = (
     select(
@@ -42,6 +43,7 @@ _MEANT: Final = (
         tables.Act.intent_at,
         tables.Act.outcome_at,
         tables.Plan.workflow,
+        tables.Plan.undoes,
     )
     .join(tables.Plan, tables.Plan.plan_id == tables.Act.plan_id)
     .where(tables.Act.intent_at.is_not(None), tables.Act.plan_id != bindparam("plan"))
@@ -70,6 +72,8 @@ class ActElsewhere:
     object_key: tuple[Any, ...]
     meant_at: datetime
     settled: bool
+    by_hand: bool = False
+    """No apply of its plan finds out what came of it: an older version took back under the plan that did it."""
 
     @property
     def why(self) -> str:
@@ -80,9 +84,10 @@ class ActElsewhere:
                 " plan has it if it is still due"
             )
         what = "act" if self.kind == "act" else "taking back"
+        by_reading = "" if self.by_hand else f"fullcount apply {self.plan_id}, or "
         return (
             f"an earlier {what} on it, of the plan {self.plan_id} (`{self.workflow}`), is of unknown outcome; settle"
-            f" it: fullcount apply {self.plan_id}, or by hand, once you know: fullcount settle {self.plan_id}"
+            f" it: {by_reading}by hand, once you know: fullcount settle {self.plan_id}"
             f" {object_argument(self.object_key)} --took-effect --because WHY (or --no-effect)"
         )
 
@@ -130,6 +135,7 @@ def _first(session: Session, plan: tables.Plan, acts: Sequence[_Found]) -> dict[
             object_key=tuple(parse_canonical(act.object_key)),
             meant_at=from_micros(act.intent_at or 0),
             settled=act.outcome in _DID,
+            by_hand=act.kind == ActKind.UNDO.value and act.undoes is None,
         )
     return found
 
