@@ -113,7 +113,7 @@ def _words(request: httpx.Request) -> tuple[str, str, bytes]:
 def _response(step: Step, request: httpx.Request) -> httpx.Response:
     answer = step.response
     if answer.status is None:
-        name = answer.body.get("client_error", "ReadError") if isinstance(answer.body, dict) else "ReadError"
+        name = str(answer.body.get("client_error", "ReadError")) if isinstance(answer.body, dict) else "ReadError"
         kind = getattr(httpx, name, httpx.ReadError)
         if not (isinstance(kind, type) and issubclass(kind, httpx.TransportError)):
             kind = httpx.ReadTimeout if "timeout" in name.lower() else httpx.ReadError

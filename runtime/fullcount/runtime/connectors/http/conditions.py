@@ -170,7 +170,11 @@ def number_of(value: Any) -> float | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, (int, float, Decimal)):
-        return float(value) if abs(value) < _BEYOND else None  # what no source counts is no count: infinite, or no number
+        try:
+            number = float(value)
+        except OverflowError:
+            return None
+        return number if abs(number) < _BEYOND else None  # what no source counts is no count: infinite, or no number
     if isinstance(value, str) and re.fullmatch(r"-?\d{1,18}(\.\d+)?", value.strip()) is not None:
         return float(value)
     return None
