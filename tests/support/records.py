@@ -49,6 +49,7 @@ def full_history(office: Office) -> str:
     left = OutcomeEntry(("d",), Outcome.CHANGED, detail="last_login is newer")
     done = OutcomeEntry(("a",), Outcome.DONE, before={"locked": False})
     store.record_outcomes(plan_id, run_id, fence, [done, OutcomeEntry(("b",), Outcome.UNKNOWN), left])
+    store.record_intents(plan_id, run_id, fence, [lock("b")])  # it is gone on with
     store.halt("smoke", ANA)
     store.resume(BO)
     store.pause(WORKFLOW, "the directory moves", ANA)

@@ -172,7 +172,7 @@ def test_a_ledger_of_before_rehearsals_is_brought_up_with_every_row_and_guard(tm
     """What was meant and done then verifies and stays a record; the kinds of a rehearsal are let in, and no others."""
     url = f"sqlite:///{tmp_path / 'state.db'}"
     monkeypatch.setattr(migrate, "REVISION", "0007")
-    with Office(url) as office, without_undo_plans(office.store):
+    with Office(url) as office, by_todays_program(office.store):
         plan, run_id, fence = office.applying("a", "b")
         plan_id = plan.document.plan_id
         office.store.record_intents(plan_id, run_id, fence, [lock("a")])
@@ -198,13 +198,16 @@ def test_a_ledger_of_before_rehearsals_is_brought_up_with_every_row_and_guard(tm
 
 
 @contextmanager
-def without_undo_plans(store):
-    """Let a store of before undos were plans be written by today's program."""
+def by_todays_program(store):
+    """Let a store of an older version be written by today's program, which knows of columns that came later."""
+    later = (("plans", "undoes", "VARCHAR(26)"), ("acts", "again_at", "BIGINT"))
     with store.writing() as tx:
-        tx.session.execute(text("ALTER TABLE plans ADD COLUMN undoes VARCHAR(26)"))
+        for table, column, kind in later:
+            tx.session.execute(text(f"ALTER TABLE {table} ADD COLUMN {column} {kind}"))
     yield
     with store.writing() as tx:
-        tx.session.execute(text("ALTER TABLE plans DROP COLUMN undoes"))
+        for table, column, _ in later:
+            tx.session.execute(text(f"ALTER TABLE {table} DROP COLUMN {column}"))
 
 
 def test_what_was_undone_before_undos_were_plans_is_brought_up_and_still_verifies(tmp_path, monkeypatch):
@@ -213,7 +216,7 @@ def test_what_was_undone_before_undos_were_plans_is_brought_up_and_still_verifie
     monkeypatch.setattr(migrate, "REVISION", "0008")
     columns = set(plans.Planned.model_fields) - {"undoes"}
     monkeypatch.setattr(plans.Planned, "model_dump", lambda self, **how: _dumped(self, columns, how))
-    with Office(url) as office, without_undo_plans(office.store):
+    with Office(url) as office, by_todays_program(office.store):
         plan, run_id, fence = office.applying("a", "b")
         plan_id = plan.document.plan_id
         office.store.record_intents(plan_id, run_id, fence, [lock("a"), lock("b")])

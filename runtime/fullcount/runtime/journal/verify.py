@@ -9,7 +9,7 @@ against that, note the head elsewhere and hand it in as `anchor`.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from sqlalchemy import select
@@ -29,7 +29,7 @@ from fullcount.runtime.journal.replay import replay
 from fullcount.runtime.journal.report import About, Problem, VerifyReport
 from fullcount.runtime.journal.strikes import strike_wrong
 from fullcount.runtime.journal.undos import out_of_place, undos_wrong
-from fullcount.runtime.journal.verify_backups import check_backups
+from fullcount.runtime.journal.verify_backups import Look, check_backups
 from fullcount.runtime.offline.clocks import steps_wrong
 from fullcount.runtime.offline.facts import UNTOLD
 from fullcount.runtime.offline.notices import untold
@@ -50,12 +50,12 @@ def verify(
     snapshots: SnapshotStore | None = None,
     *,
     backups: BackupFiles | None = None,
-    keeping: Collection[str] = (),
+    keeping: Mapping[str, Look] | None = None,
     anchor: Head | None = None,
     signers: tuple[AllowedSigner, ...] | None = None,
 ) -> VerifyReport:
     """Verify the store. `snapshots`, `backups`: check what is stored there too. `anchor`: a head noted elsewhere.
-    `keeping`: the sources that keep the objects themselves, whose backups only name them.
+    `keeping`: the sources that keep the objects themselves, whose backups only name them, and what looks at those.
 
     `signers`: who may sign; without them signatures of approvals are checked by their own keys.
     """

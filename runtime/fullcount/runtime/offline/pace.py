@@ -8,7 +8,7 @@ nothing gave their place back, and do not count. How many calls were under way a
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Final
 
@@ -42,6 +42,15 @@ class Pace:
         if not 1 <= len(group.keys) <= LARGEST_GROUP:
             return f"{len(group.keys)} acts were meant at once, and at most {LARGEST_GROUP} may be"
         return None
+
+    def again(self, plan_id: str, group: MeantGroup) -> str | None:
+        """Take note of acts that are gone on with: what is meant with them at once was granted with them."""
+        before = self.groups.get(plan_id, [])
+        last = before[-1] if before else None
+        if last is not None and (last.at, last.run_id, last.kind) == (group.at, group.run_id, group.kind):
+            before.pop()
+            group = replace(group, keys=(*last.keys, *group.keys))
+        return self.meant(plan_id, group)
 
 
 def too_fast(

@@ -56,6 +56,11 @@ def done_of(session: Session, plan_ids: Iterable[str]) -> frozenset[tuple[str, s
     return frozenset(place for place, found in _acts(session, list(plan_ids)).items() if found.done)
 
 
+def open_of(session: Session, plan_ids: Iterable[str]) -> frozenset[tuple[str, str]]:
+    """Return what may have been taken back of these plans, by plan and key as it is stored: nobody knows yet."""
+    return frozenset(place for place, found in _acts(session, list(plan_ids)).items() if not found.done)
+
+
 def check_may_be(session: Session, undo: tables.Plan, keys: Sequence[str], *, left_alone: bool = False) -> None:
     """Raise `LedgerRefused` for an object that the undo of a plan may not take back, or leave alone."""
     plan_id = str(undo.undoes)
