@@ -16,6 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fullcount.runtime.connectors.http import wire
+from fullcount.runtime.connectors.http.client import HttpClient
+from fullcount.runtime.connectors.http.exchange import Request
 from fullcount.runtime.connectors.http.wire import Wire
 
 Answering = Callable[[int, int], Awaitable[bytes | None]]
@@ -303,3 +305,27 @@ async def test_a_proxy_is_asked_for_everything():
         async with httpx.AsyncClient(transport=transport, trust_env=False) as through:
             assert (await through.get("http://nowhere.invalid/list")).text == "ok"
     assert carried == [1]
+
+
+async def test_a_server_is_told_who_asks_and_gets_no_cookie_back():
+    """A cookie would tie a read to what the server remembers of an earlier one."""
+    heads: list[str] = []
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while not reader.at_eof():
+            with suppress(asyncio.IncompleteReadError):
+                heads.append((await reader.readuntil(b"\r\n\r\n")).decode().lower())
+                writer.write(
+                    b"HTTP/1.1 302 Found\r\nset-cookie: a=b\r\nlocation: /other\r\ncontent-length: 2\r\n\r\n{}"
+                )
+        writer.close()
+
+    server = await asyncio.start_server(talk, "127.0.0.1", 0)
+    there = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    client = HttpClient(Wire(ssl.create_default_context()), there, {})
+    assert [(await client.send(Request.to("/list"))).status for _ in range(2)] == [302, 302]
+    await client.close()
+    server.close()
+    assert [head.split()[1] for head in heads] == ["/list", "/list"]
+    assert all("user-agent: fullcount/" in head and "accept-encoding: gzip, deflate" in head for head in heads)
+    assert not any("cookie" in head for head in heads)

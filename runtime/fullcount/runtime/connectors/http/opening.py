@@ -27,24 +27,23 @@ from fullcount.runtime.evidence.envelope import Incompleteness
 class Connection:
     """One pool of connections with one identity and one pace: what all parts of a source share."""
 
-    pool: httpx.AsyncClient
+    transport: httpx.AsyncBaseTransport
     authorization: Authorization | None
     pace: Pace
 
     @classmethod
     def open(cls, config: HttpConfig, auth: Auth | None) -> Self:
         """Make a pool; nothing is contacted yet. What the environment says of proxies and credentials is left alone."""
-        pool = _pool(config)
-        return cls(pool, authorization(auth), Pace(config.rate, config.reserve, spoken(config).remaining))
+        return cls(_transport(config), authorization(auth), Pace(config.rate, config.reserve, spoken(config).remaining))
 
     def client(self, config: HttpConfig) -> HttpClient:
         """Return what speaks to the address of a configuration: of the source, or of one part of it."""
         headers = {**spoken(config).headers, **{name.lower(): value for name, value in config.headers.items()}}
-        return HttpClient(self.pool, config.address, headers, self.authorization, self.pace)
+        return HttpClient(self.transport, config.address, headers, self.authorization, self.pace, config.timeout)
 
     async def close(self) -> None:
         """Release the connections."""
-        await self.pool.aclose()
+        await self.transport.aclose()
 
 
 def open_client(config: HttpConfig, auth: Auth | None) -> HttpClient:
@@ -52,7 +51,7 @@ def open_client(config: HttpConfig, auth: Auth | None) -> HttpClient:
     return Connection.open(config, auth).client(config)
 
 
-def _pool(config: HttpConfig) -> httpx.AsyncClient:
+def _transport(config: HttpConfig) -> httpx.AsyncBaseTransport:
     auth = [each.oauth2.token_url for each in (config.auth, config.act_auth) if each is not None and each.oauth2]
     addresses = [config.address, *auth, *([] if config.proxy is None else [config.proxy])]
     try:
@@ -63,7 +62,7 @@ def _pool(config: HttpConfig) -> httpx.AsyncClient:
     except (OSError, ssl.SSLError) as error:
         detail = f"the certificates in `{config.ca_file}` can't be read: {error}"
         raise SourceError(Incompleteness(code=Reason.SOURCE_UNAVAILABLE, detail=detail)) from None
-    return httpx.AsyncClient(transport=Wire(context, config.proxy), timeout=config.timeout, trust_env=False)
+    return Wire(context, config.proxy)
 
 
 def identity(config: HttpConfig, auth: Auth | None) -> Mapping[str, str]:
