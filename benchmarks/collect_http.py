@@ -1,14 +1,16 @@
 """Objects per second over HTTP through `collect`, against a bare httpx loop, and the memory of either.
 
-    python benchmarks/collect_http.py [--rows 100000 1000000] [--page-rows 1000] [--rounds 3] [--shuffled]
+    python benchmarks/collect_http.py [--rows 100000 1000000] [--page-rows 1000] [--rounds 5] [--shuffled]
 
 The server is a process of its own that answers with pages rendered beforehand. The floor is the loop that people write:
 an `httpx.Client` follows the cursor, takes each page with `.json()`, and puts the ids into a set; it keeps nothing
 else. `collect` reads the same pages through the `http` connector: it checks every value, proves the end, and writes a
 snapshot. The ratio of the times is what that costs (goal: at most 1.3). Both run each time in a process of their own,
-in turn, so that a slow moment of the machine hits both; best of the rounds. Time counts from before the first request
-to the result, imports left out; on a busy machine the ratio of the processor time (of all threads) says more. The peak
-of memory is the process's own, so that of `collect` should not grow with the rows (the floor's set of ids does).
+in turn, so that a slow moment of the machine hits both; the ratio is the median of the pairs, since the speed of a
+machine drifts more than the two differ, and that of the best of each side stands beside it. Time counts from before the
+first request to the result, imports left out; on a busy machine the ratio of the processor time (of all threads) says
+more. The peak of memory is the process's own, so that of `collect` should not grow with the rows (the floor's set of
+ids does).
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
@@ -150,11 +153,14 @@ def compare(rows: int, page_rows: int, rounds: int, *, shuffled: bool) -> None:
             ours.append(alone("collect", address, rows))
             floor.append(alone("bare", address, rows))
     slow, fast = min(run.seconds for run in ours), min(run.seconds for run in floor)
-    cpu = min(run.cpu for run in ours) / min(run.cpu for run in floor)
+    pairs = list(zip(ours, floor, strict=True))
+    ratio = median(mine.seconds / other.seconds for mine, other in pairs)
+    cpu = median(mine.cpu / other.cpu for mine, other in pairs)
     peaks = [max(run.peak for run in side) for side in (floor, ours)]
     print(
-        f"{rows:>9,} objects   bare {rows / fast:>9,.0f}/s   collect {rows / slow:>9,.0f}/s   ratio {slow / fast:.2f}"
-        f" (processor {cpu:.2f})   peak memory: bare {peaks[0]:,.0f} MiB, collect {peaks[1]:,.0f} MiB",
+        f"{rows:>9,} objects   bare {rows / fast:>9,.0f}/s   collect {rows / slow:>9,.0f}/s   ratio {ratio:.2f}"
+        f" (of the best {slow / fast:.2f}, processor {cpu:.2f})"
+        f"   peak memory: bare {peaks[0]:,.0f} MiB, collect {peaks[1]:,.0f} MiB",
         flush=True,
     )
 
@@ -164,7 +170,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("--rows", type=int, nargs="+", default=[100_000, 1_000_000])
     parser.add_argument("--page-rows", type=int, default=1_000)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--shuffled", action="store_true", help="objects in no order of their key")
     parser.add_argument("--run", nargs=2, metavar=("SIDE", "ADDRESS"), help=argparse.SUPPRESS)
     options = parser.parse_args()

@@ -22,13 +22,11 @@ from fullcount.runtime.act.session import the_proposal
 from fullcount.runtime.act.taking_back import CHANGED_SINCE, undo_of
 from fullcount.runtime.approve.of_plan import approval_of_plan
 from fullcount.runtime.connectors.base import Outcome, SourceError
-from fullcount.runtime.evidence.refusal import Finding, Ground, Refusal
+from fullcount.runtime.evidence.refusal import UNDOING, Finding, Ground, Refusal
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.journal.entry import Head
 from fullcount.runtime.plan.document import HeadDoc, PlanDocument, UndoDoc
 from fullcount.runtime.plan.undo import UndoInputs, undo_document
-
-STAGE = "undo"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +144,7 @@ def _ways_on(plan_id: str, code: str | None, told_by: str | None, by_hand: bool)
 def _refused(
     *findings: Finding, ground: Ground = Ground.POLICY, exit_code: Exit = Exit.REFUSED_BY_POLICY
 ) -> NothingToUndo:
-    return NothingToUndo(exit_code, Refusal(stage=STAGE, ground=ground, findings=findings))
+    return NothingToUndo(exit_code, Refusal(stage=UNDOING, ground=ground, findings=findings))
 
 
 def _unanswered(error: SourceError) -> Finding:

@@ -17,7 +17,7 @@ from fullcount.runtime.evidence.envelope import Incompleteness
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.journal.verify import verify
 from fullcount.runtime.store.held_backups import remove_expired
-from fullcount.runtime.store.views import ActKind
+from fullcount.runtime.store.views import ActKind, StoredPlan
 from fullcount.runtime.undo_plans import NothingToUndo
 
 DOWN = SourceError(Incompleteness(code=Reason.SOURCE_UNAVAILABLE, detail="connection refused"))
@@ -242,6 +242,20 @@ async def test_a_backup_out_of_its_time_restores_nothing_and_is_removed(tmp_path
     assert remove_expired(stage.store, stage.backups) == 3
     assert stored(stage) == []
     assert problems(stage) == []
+
+
+async def test_the_time_of_a_backup_begins_with_the_act_not_with_the_plan(tmp_path):
+    """However long a plan waits until it is applied, each backup is kept for as long as the workflow says."""
+    stage = Stage(tmp_path, Orphans(operation="delete", backup=DAY))
+    plan = await stage.approved()
+    stage.world.clock.advance(1_800)
+    assert figures(await stage.apply(plan)) == {"done": 3}
+    done = stage.store.last_acts(plan.document.plan_id)
+    stage.world.clock.advance(86_400 - 1_800 + 900)  # a day after the plan, and not yet one after the act
+    assert not past_restoring(done, stage.store.now())
+    assert isinstance(await stage.undoing(plan), StoredPlan)
+    stage.world.clock.advance(900)
+    assert past_restoring(done, stage.store.now())
 
 
 async def test_an_act_that_was_meant_is_gone_on_with_from_the_same_backup(tmp_path):

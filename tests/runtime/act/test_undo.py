@@ -18,6 +18,8 @@ from fullcount.runtime.evidence.refusal import Ground
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.journal.verify import verify
 from fullcount.runtime.plan.digest import sealed
+from fullcount.runtime.plan.layout import to_text
+from fullcount.runtime.plan.text_outcome import NOT_UNDONE, render_refusal
 from fullcount.runtime.store.errors import ApprovalRefused, UndoRefused
 from fullcount.runtime.store.views import ActKind, PlanState, StoredPlan
 from fullcount.runtime.undo_plans import NothingToUndo
@@ -129,6 +131,8 @@ async def test_what_can_not_be_taken_back_is_no_plan(tmp_path):
     stage, plan = await applied(tmp_path, operation="delete")
     nothing = await stage.undoing(plan)
     assert (codes(nothing), nothing.exit) == ({"FC768"}, Exit.REFUSED_BY_POLICY)
+    told = render_refusal("retire", [nothing.refusal], [], at=stage.store.now(), meaning=NOT_UNDONE)
+    assert to_text(told).startswith("NOT UNDONE")  # no rule of the workspace forbids it
     stage.store.close()
     (tmp_path / "other").mkdir()
     stage = Stage(tmp_path / "other")

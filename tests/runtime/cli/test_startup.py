@@ -12,7 +12,7 @@ from fullcount.runtime import __version__
 
 HEAVY = {
     "sqlalchemy", "alembic", "duckdb", "pyarrow", "networkx", "apscheduler", "rich", "httpx", "re2", "rfc8785",
-    "structlog", "jinja2", "asyncio",
+    "aiohttp", "structlog", "jinja2", "asyncio",
 }  # fmt: skip
 
 PROGRAM = """

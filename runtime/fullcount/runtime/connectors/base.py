@@ -253,7 +253,10 @@ class ForeseesActing(Protocol):
     """
 
     async def unfit(self, resource: Resource, operation: str) -> Incompleteness | None:
-        """Return what would keep this operation from being done at all; None: nothing that can be seen from here."""
+        """Return what would keep this operation from being done at all; None: nothing that can be seen from here.
+
+        Never writes. Raises `SourceError`.
+        """
         ...
 
 
@@ -480,3 +483,7 @@ TARGET_FACTS = "target"
 
 TARGET_IDS = "target_id_"
 """Of these, those that begin so are compared like all others, and shown to nobody: numbers that no reader knows."""
+
+TARGET_OBJECTS = f"{TARGET_IDS}objects_"
+"""Of these, with the name of a resource behind it: where its objects are and by what they are named. Two resources of
+one system that have the same here have the same objects under the same keys. Left out where that can't be told."""

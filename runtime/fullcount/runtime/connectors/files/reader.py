@@ -65,7 +65,7 @@ class FilesReader:
 
         def work() -> Mapping[str, str]:
             with looking(self._config) as root:
-                return identity(root)
+                return identity(root, self._config.resources)
 
         return await self._worker.run(work)
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import httpx
 
 from fullcount.runtime.connectors.base import SourceError
-from fullcount.runtime.connectors.http.client import Authorization
+from fullcount.runtime.connectors.http.client import Ask, Authorization
 from fullcount.runtime.connectors.http.config import Auth, ClientCredentials
 from fullcount.runtime.evidence.codes import Reason
 from fullcount.runtime.evidence.envelope import Incompleteness
@@ -40,7 +40,7 @@ class _Fixed:
     def __init__(self, headers: Mapping[str, str]) -> None:
         self._headers = headers
 
-    async def headers(self, client: httpx.AsyncClient) -> Mapping[str, str]:
+    async def headers(self, ask: Ask) -> Mapping[str, str]:
         """See `Authorization.headers`."""
         return self._headers
 
@@ -58,10 +58,10 @@ class _Token:
         self._until = 0.0
         self._used = False
 
-    async def headers(self, client: httpx.AsyncClient) -> Mapping[str, str]:
+    async def headers(self, ask: Ask) -> Mapping[str, str]:
         """See `Authorization.headers`."""
         if self._token is None or time.monotonic() >= self._until:
-            await self._fetch(client)
+            await self._fetch(ask)
         else:
             self._used = True
         return {"authorization": f"Bearer {self._token}"}
@@ -71,12 +71,14 @@ class _Token:
         had_served, self._token, self._used = self._used, None, False
         return had_served
 
-    async def _fetch(self, client: httpx.AsyncClient) -> None:
+    async def _fetch(self, ask: Ask) -> None:
         settings = self._settings
         form = {"grant_type": "client_credentials", "client_id": settings.client_id, "client_secret": self._secret}
         form |= {name: value for name in ("scope", "audience") if (value := getattr(settings, name)) is not None}
         try:
-            reply = await client.post(settings.token_url, data=form, follow_redirects=False)
+            reply = await ask(
+                httpx.Request("POST", settings.token_url, data=form, headers={"accept": "application/json"})
+            )
         except httpx.TransportError as error:
             detail = f"the token could not be fetched: {type(error).__name__}"
             raise SourceError(Incompleteness(code=Reason.SOURCE_UNAVAILABLE, detail=detail), retryable=True) from None

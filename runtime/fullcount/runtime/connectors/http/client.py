@@ -1,19 +1,22 @@
-"""Sending requests: httpx behind the one method that a scan needs.
+"""Sending requests: a transport of httpx behind the one method that a scan needs.
 
-Guarantees: a redirect is never followed, and no request goes to another host than the configured one; what a network
-does is in the reply, never an exception; no message and no reply carries a header of the request, so that credentials
-stay where they are.
+Guarantees: a redirect is never followed, no cookie is kept, and no request goes to another host than the configured
+one; what a network does is in the reply, never an exception; no message and no reply carries a header of the request,
+so that credentials stay where they are. The client of httpx is left out: of all that it does for a request nothing is
+wanted here.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Protocol
 
 import httpx
 
+from fullcount.runtime import __version__
 from fullcount.runtime.connectors.base import SourceError
 from fullcount.runtime.connectors.http.decoding import decode
 from fullcount.runtime.connectors.http.exchange import Fault, Reply, Request
@@ -34,10 +37,22 @@ _LONGEST_WORD = 2000
 """Characters of an error in bare words that are looked at."""
 
 
+_TIMEOUT = 30.0
+"""Seconds that each step of a request may take, where nothing else is said."""
+_SENT_ALWAYS: Mapping[str, str] = {
+    "accept": "application/json",
+    "accept-encoding": "gzip, deflate",
+    "user-agent": f"fullcount/{__version__}",
+}
+
+Ask = Callable[[httpx.Request], Awaitable[httpx.Response]]
+"""Sends a request and reads the whole reply. Raises `httpx.TransportError`."""
+
+
 class Authorization(Protocol):
     """What makes a request one of a known caller."""
 
-    async def headers(self, client: httpx.AsyncClient) -> Mapping[str, str]:
+    async def headers(self, ask: Ask) -> Mapping[str, str]:
         """Return the headers to send. Raises `SourceError`."""
         ...
 
@@ -51,16 +66,18 @@ class HttpClient:
 
     def __init__(
         self,
-        client: httpx.AsyncClient,
+        transport: httpx.AsyncBaseTransport,
         base_url: str,
         headers: Mapping[str, str],
         authorization: Authorization | None = None,
         pace: Pace | None = None,
+        timeout: float = _TIMEOUT,
     ) -> None:
-        self._client, self._authorization, self._pace = client, authorization, pace
+        self._transport, self._authorization, self._pace = transport, authorization, pace
         self._base = httpx.URL(base_url)
         self._prefix = self._base.path.rstrip("/")
-        self._headers = {"accept": "application/json", **{name.lower(): value for name, value in headers.items()}}
+        self._headers = {**_SENT_ALWAYS, **{name.lower(): value for name, value in headers.items()}}
+        self._extensions = {"timeout": httpx.Timeout(timeout).as_dict()}
 
     @property
     def host(self) -> str:
@@ -88,7 +105,7 @@ class HttpClient:
             self._pace.answered()
 
     async def _asked(self, request: Request, xml_lists: Sequence[str]) -> Reply:
-        given = {} if self._authorization is None else await self._authorization.headers(self._client)
+        given = {} if self._authorization is None else await self._authorization.headers(self._whole)
         headers = {**self._headers, **request.headers, **given}
         content: bytes | None = None
         if request.body is not None:
@@ -96,9 +113,8 @@ class HttpClient:
             headers.setdefault("content-type", "application/json")
         answered = False
         try:
-            async with self._client.stream(
-                request.method, self._url(request), headers=headers, content=content, follow_redirects=False
-            ) as response:
+            asked = httpx.Request(request.method, self._url(request), headers=headers, content=content)
+            async with self._sent(asked) as response:
                 answered = True
                 reply = await self._taken(response, xml_lists)
         except httpx.RemoteProtocolError as error:
@@ -112,9 +128,24 @@ class HttpClient:
             self._pace.note(reply.headers, reply.wait(_WAITS, datetime.now(UTC)))
         return reply
 
+    @asynccontextmanager
+    async def _sent(self, request: httpx.Request) -> AsyncIterator[httpx.Response]:
+        request.extensions = self._extensions
+        response = await self._transport.handle_async_request(request)
+        try:
+            yield response
+        finally:
+            await response.aclose()
+
+    async def _whole(self, request: httpx.Request) -> httpx.Response:
+        """See `Ask`."""
+        async with self._sent(request) as response:
+            await response.aread()
+            return response
+
     async def close(self) -> None:
         """Release the connections."""
-        await self._client.aclose()
+        await self._transport.aclose()
 
     def _url(self, request: Request) -> httpx.URL:
         target = request.target

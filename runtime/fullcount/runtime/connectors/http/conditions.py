@@ -6,6 +6,7 @@ numbers and booleans that an API sends as text are the same as bare ones. Nothin
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -148,7 +149,7 @@ def same(value: Any, wanted: Any) -> bool:
 def _plain(value: Any) -> Any:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (float, Decimal)) and value == int(value):
+    if isinstance(value, (float, Decimal)) and math.isfinite(value) and value == int(value):
         return str(int(value))
     if isinstance(value, (int, float, Decimal)):
         return str(value)
@@ -161,12 +162,19 @@ def _is_empty(value: Any) -> bool:
     return value is None or value == "" or value == [] or value == {}
 
 
+_BEYOND = 10**18
+
+
 def number_of(value: Any) -> float | None:
     """Return a number, also one that is written as text."""
     if isinstance(value, bool):
         return None
     if isinstance(value, (int, float, Decimal)):
-        return float(value)
+        try:
+            number = float(value)
+        except OverflowError:
+            return None
+        return number if abs(number) < _BEYOND else None  # what no source counts is no count: infinite, or no number
     if isinstance(value, str) and re.fullmatch(r"-?\d{1,18}(\.\d+)?", value.strip()) is not None:
         return float(value)
     return None
