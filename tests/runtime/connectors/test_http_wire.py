@@ -315,9 +315,7 @@ async def test_a_server_is_told_who_asks_and_gets_no_cookie_back():
         while not reader.at_eof():
             with suppress(asyncio.IncompleteReadError):
                 heads.append((await reader.readuntil(b"\r\n\r\n")).decode().lower())
-                writer.write(
-                    b"HTTP/1.1 302 Found\r\nset-cookie: a=b\r\nlocation: /x\r\ncontent-length: 2\r\n\r\n{}"
-                )
+                writer.write(b"HTTP/1.1 302 Found\r\nset-cookie: a=b\r\nlocation: /x\r\ncontent-length: 2\r\n\r\n{}")
         writer.close()
 
     server = await asyncio.start_server(talk, "127.0.0.1", 0)
