@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import socketserver
 import ssl
 import struct
+import threading
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from itertools import product
@@ -327,3 +330,51 @@ async def test_a_server_is_told_who_asks_and_gets_no_cookie_back():
     assert [head.split()[1] for head in heads] == ["/list", "/list"]
     assert all("user-agent: fullcount/" in head and "accept-encoding: gzip, deflate" in head for head in heads)
     assert not any("cookie" in head for head in heads)
+
+
+_LATE = b"HTTP/1.1 404 Not Found\r\ncontent-length: 2\r\n\r\n{}"
+
+
+@pytest.mark.requirement("R2")
+@pytest.mark.parametrize("late", [_LATE, _LATE[:20], b"x", b"\r\n"])
+@pytest.mark.parametrize("when", ["with the reply", "while it is kept", "unnoticed"])
+async def test_a_reply_that_nobody_asked_for_is_never_the_reply_to_the_next_request(late, when):
+    """A 404 that came late would say of another object that it is gone."""
+    carried: list[int] = []
+
+    class Talking(socketserver.StreamRequestHandler):
+        disable_nagle_algorithm = True  # what comes late is not held back until the next request is sent
+
+        def handle(self) -> None:
+            while len(line := self.rfile.readline()) > 0:
+                if line != b"\r\n":
+                    continue
+                carried.append(1)
+                self.wfile.write(OK + late if when == "with the reply" else OK)
+                if when != "with the reply":
+                    time.sleep(0.01)
+                    self.wfile.write(late)
+
+    class Serving(socketserver.ThreadingTCPServer):
+        block_on_close = True
+
+        def handle_error(self, request: object, client_address: object) -> None:
+            """A connection that the client closed is what is expected."""
+
+    with Serving(("127.0.0.1", 0), Talking) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        there = f"http://127.0.0.1:{server.server_address[1]}"
+        async with httpx.AsyncClient(transport=Wire(ssl.create_default_context()), trust_env=False) as client:
+            for _ in range(3):
+                try:
+                    reply = await client.delete(there)
+                except httpx.TransportError:
+                    assert when == "with the reply"  # what can't be parted from it makes no reply
+                    continue
+                assert (reply.status_code, reply.text) == (200, "ok")
+                if when == "unnoticed":
+                    time.sleep(0.03)  # noqa: ASYNC251 - the loop is busy while it comes
+                else:
+                    await asyncio.sleep(0.03)
+        server.shutdown()
+    assert len(carried) == 3

@@ -1,7 +1,8 @@
 """Requests over the network: aiohttp behind the transport interface of httpx.
 
 Guarantees: a request is sent once, on one connection, whatever its method is and however it fails; a connection whose
-reply was not read to its end, or that broke, is never used again; no more than `MOST` are open. No redirect is
+reply was not read to its end, or that broke, or on which something came that nobody had asked for, is never used again:
+a reply that comes late must not pass for that to the next request. No more than `MOST` are open. No redirect is
 followed, no cookie is kept, no body is decompressed here. What goes wrong is told in httpx's own exceptions, and a
 request of which nothing can have been sent is told apart from one that may have arrived.
 
@@ -11,13 +12,17 @@ It stands in for httpx's own transport, which takes as long for a page of a thou
 from __future__ import annotations
 
 import asyncio
+import select
 import ssl
 from collections.abc import AsyncIterator
+from contextvars import ContextVar
 from io import BytesIO
-from typing import Final
+from typing import Any, Final
 
 import aiohttp
 import httpx
+from aiohttp.connector import Connection
+from aiohttp.tracing import Trace
 from yarl import URL
 
 MOST: Final = 100
@@ -95,19 +100,65 @@ class Wire(httpx.AsyncBaseTransport):
     def _session(self) -> aiohttp.ClientSession:
         if self._opened is None:
             self._opened = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=0, ssl=self._context, keepalive_timeout=_KEPT_SECONDS),
+                connector=_Connections(limit=0, ssl=self._context, keepalive_timeout=_KEPT_SECONDS),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
                 skip_auto_headers=("accept", "accept-encoding", "content-type", "user-agent"),
                 trust_env=False,
                 proxy=self._proxy,
                 middlewares=(_once,),
+                trace_configs=[_watch()],
                 read_bufsize=_BUFFER,
                 max_line_size=_HEAD,
                 max_field_size=_HEAD,
                 max_headers=_HEADERS,
             )
         return self._opened
+
+
+_reused: ContextVar[bool] = ContextVar("_reused", default=False)
+"""Whether the connection that the task has got was used before."""
+
+
+class _Connections(aiohttp.TCPConnector):
+    """Gives out no connection on which something came while it was kept."""
+
+    async def connect(
+        self,
+        req: aiohttp.ClientRequest,
+        traces: list[Trace],
+        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - the name is that of the library
+    ) -> Connection:
+        """See `BaseConnector.connect`."""
+        while True:
+            _reused.set(False)
+            connection = await super().connect(req, traces, timeout)
+            protocol = connection.protocol
+            # what a new connection has to say is part of its beginning, such as the tickets of TLS
+            if not _reused.get() or not (
+                protocol is None or protocol.should_close or _is_readable(connection.transport)
+            ):
+                return connection
+            connection.close()
+
+
+def _is_readable(transport: asyncio.Transport | None) -> bool:
+    """Whether something came that the loop has not taken yet, or the other side has closed."""
+    held = None if transport is None else transport.get_extra_info("socket")
+    if held is None or held.fileno() < 0:
+        return True
+    waiting = select.poll()
+    waiting.register(held.fileno(), select.POLLIN)
+    return len(waiting.poll(0)) > 0
+
+
+def _watch() -> aiohttp.TraceConfig:
+    async def note(*_: Any) -> None:
+        _reused.set(True)
+
+    watching = aiohttp.TraceConfig()
+    watching.on_connection_reuseconn.append(note)
+    return watching
 
 
 async def _once(request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:
