@@ -96,6 +96,10 @@ def test_letter_of_another_alphabet_in_a_name_is_an_error():
         ("svc\u200b-a", "cannot be seen (U+200B)"),
         ("svc-p\u0430y", "Cyrillic"),
         ("svc\x07", "a control character"),
+        ("svc\n-a", "a line break (U+000A)"),
+        ("svc\r\n", "a line break (U+000D, U+000A)"),
+        ("svc\r", "a line break"),
+        ("svc\ta", "a tab (U+0009)"),
     ],
 )
 def test_value_of_data_that_looks_like_another_is_told(value: str, said: str):

@@ -14,12 +14,12 @@ WITHOUT = {
     },
     "the target gives an object only in part": {"FC788"},
     "the source itself answers worse than it declares": {"FC745", "FC748"},
-    "the store has to be damaged past its own locks": {"FC715", "FC717", "FC740", "FC741", "FC773"},
+    "the store has to be damaged past its own locks": {"FC717", "FC741"},
     "a second lock: the compiler, the plan or the engine refuses it before": {
         "FC706", "FC723", "FC724", "FC725", "FC726", "FC727", "FC728", "FC729", "FC733", "FC734", "FC747", "FC759",
         "FC766",
     },
-    "a series of readings, night after night, has to come before it": {"FC736", "FC737"},
+    "a source has to tell of the same doubt, night after night": {"FC737"},
     "a rule has to select more than 50,000 objects": {"FC912"},
     "a mistake of the program": {"FC901", "FC910", "FC911", "FC913", "FC914", "FC920"},
 }  # fmt: skip

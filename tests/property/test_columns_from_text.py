@@ -58,7 +58,7 @@ def read(pages, *, by_text):
         return found
 
     async def run():
-        reader = HttpReader(SETTINGS, HttpClient(httpx.AsyncClient(transport=httpx.MockTransport(answer)), HOST, {}))
+        reader = HttpReader(SETTINGS, HttpClient(httpx.MockTransport(answer), HOST, {}))
         resource = CONNECTOR.resources("api", SETTINGS)["things"]
         try:
             return await collect(

@@ -185,3 +185,20 @@ def test_a_quarantine_that_went_after_the_plan_is_no_matter_of_credentials(tmp_p
     assert "fullcount.toml [sources.share]" in ended.words
     quarantine.chmod(0o700)
     assert jobs.bench.run("apply", plan["plan_id"]).exit == 0
+
+
+def test_the_plan_of_an_undo_tells_what_is_not_in_quarantine_any_more(tmp_path):
+    """What is gone or was changed there is not promised: each says so, and the others can be taken back."""
+    jobs = Jobs(tmp_path, 'j.path != "c"')
+    for name in ("a", "b", "c"):
+        (jobs.root / name).mkdir()
+    plan = jobs.plan()
+    assert jobs.apply(plan).exit == 0
+    kept = sorted((tmp_path / "share" / "quarantine" / "kept").glob("*/*/object"), key=str)
+    (kept[0] / "by hand").write_text("x")
+    undo = jobs.bench.run("undo", plan["plan_id"], "--json").json["plan"]
+    assert (len(undo["rows"]), len(undo["undecided"])) == (1, 1)
+    assert "what lies in the quarantine folder was changed there" in str(undo["undecided"])
+    shutil.rmtree(kept[1])
+    ended = jobs.bench.run("undo", plan["plan_id"], "--json")
+    assert "does not lie in the quarantine folder any more" in ended.said

@@ -112,6 +112,7 @@ class Stage:
             assert isinstance(certificate, Certificate), certificate
             envelopes.append(envelope)
             certificates.append(certificate.doc)
+            store.record_certificate(run_id, workflow.name, certificate.doc, world.clock(), "sha256:" + "6" * 64)
         document = build_plan(
             PlanInputs(
                 workflow=workflow,

@@ -316,6 +316,13 @@ def http_bed() -> Iterator[Bed]:
 # --- files ------------------------------------------------------------------------------------------------------------
 
 
+@contextmanager
+def _open_to_all(folder: Path) -> Iterator[None]:
+    folder.chmod(0o777)
+    yield
+    folder.chmod(0o700)
+
+
 def files_bed(folder: Path) -> Bed:
     """Return a bed on a folder: seven files in three folders."""
     root, numbers = folder / "root", itertools.count(100)
@@ -415,6 +422,7 @@ def files_bed(folder: Path) -> Bed:
         recreate=lambda key: ((root / key[0]).unlink(), put(key[0])),
         hang=silent,
         outage=moved,
+        unfit=lambda: _open_to_all(folder / "quarantine"),
         hide=closed,
         capped=FILES.config_model.model_validate({**settings, "max_entries": 3}),
         act=Act(operation="delete", arguments=lambda key: {}, lose_reply=lost),

@@ -57,6 +57,7 @@ class Store:
     silent: bool = False
     hides: bool = False
     loses: bool = False
+    shut: bool = False
     births: int = 0
 
     def make(self, key: str, owner: str | None) -> None:
@@ -176,6 +177,42 @@ class Reader:
         kinds = (value,) if self.lie == "a_look_up_finds_all_that_match_or_may" else (value, None)
         return Matches(tuple(cells(row, fields) for row in self.store.objects.values() if row[name] in kinds), True)
 
+    def most_keys(self, resource: Any) -> int:
+        """See `ReadsMany.most_keys`: fewer than there are."""
+        return 4
+
+    async def read_many(self, resource: Any, keys: Any, fields: Any) -> dict[Any, Any]:
+        """See `ReadsMany.read_many`."""
+        if not self.store.down:
+            stale = self.lie == "objects_read_together_are_as_each_is_alone"
+            objects = {**self.store.objects, **(self.store.buried if stale else {})}
+            return {key: cells(objects[key[0]], fields) for key in keys if key[0] in objects}
+        raise failed()
+
+    def most_values(self, resource: Any, name: str) -> int:
+        """See `LooksUpMany.most_values`."""
+        return 4
+
+    async def lookup_many(self, resource: Any, name: str, values: Any, fields: Any) -> dict[Any, Matches]:
+        """See `LooksUpMany.lookup_many`."""
+        if self.store.down and self.lie == "what_is_asked_together_and_fails_says_nothing":
+            return {value: Matches((), complete=True) for value in values}
+        self._up()
+        narrow = self.lie == "look_ups_together_say_what_each_says_alone"
+        rows = self.store.objects.values()
+        return {
+            value: Matches(
+                tuple(cells(row, fields) for row in rows if row[name] == value or (row[name] is None and not narrow)),
+                complete=True,
+            )
+            for value in values
+        }
+
+    async def unfit(self, resource: Any, operation: str) -> Incompleteness | None:
+        """See `ForeseesActing.unfit`."""
+        lies = self.lie == "what_keeps_from_acting_is_foreseen"
+        return failed("nobody can be owner now").reason if self.store.shut and not lies else None
+
     async def count(self, resource: Any) -> int:
         """See `SourceReader.count`."""
         self._up()
@@ -250,6 +287,8 @@ class Actor(Reader):
     async def perform(self, call: Any) -> ActResult:
         """See `SourceActor.perform`."""
         lie, store, (key,) = self.lie, self.store, call.key
+        if store.shut:
+            return ActResult(Outcome.FAILED)
         row = store.objects.get(key)
         if row is None:
             if lie == "an_object_that_is_gone_is_not_made_again":
@@ -303,6 +342,7 @@ def memory_bed(lie: str = "") -> Bed:
         recreate=lambda key: store.make(key[0], store.objects[key[0]]["owner"]),
         hang=lambda: store.state(silent=True),
         outage=lambda: store.state(down=True),
+        unfit=lambda: store.state(shut=True),
         hide=lambda: store.state(hides=True),
         capped=MemoryConfig(most=3),
         act=Act(operation="own", arguments=lambda key: {"owner": "me"}, lose_reply=lambda: store.state(loses=True)),

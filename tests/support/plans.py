@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
+from tests.support.acting import DAY, Orphans
+
+from fullcount.compiler import program
+from fullcount.compiler.document import workflow_to_document
 from fullcount.compiler.values import FieldState
 from fullcount.runtime.plan.caps import caps_for
 from fullcount.runtime.plan.digest import sealed
@@ -65,6 +71,19 @@ def certificate(inventory: str, source: str, resource: str, rows: int, **changes
     return CertificateDoc(**(values | changes))
 
 
+@lru_cache(maxsize=1)
+def _program() -> dict[str, Any]:
+    """Return a program whose proposals are `disable`, one act, and `retire`, which warns and locks two weeks later."""
+    workflow = Orphans().workflow
+    (proposal,), (act,) = workflow.proposals, workflow.acts
+    assert act.call is not None
+    steps = (program.Step("warn", act.call, act.undo, 0), program.Step("lock", act.call, act.undo, 14 * DAY))
+    acts = (act, replace(act, proposal="retire", call=None, undo=None, steps=steps))
+    proposals = (proposal, replace(proposal, name="retire"))
+    made = replace(workflow, name="disable_orphaned_accounts", proposals=proposals, acts=acts)
+    return workflow_to_document(made)
+
+
 def document(
     rows: tuple[PlanRow, ...] | None = None,
     *,
@@ -95,7 +114,7 @@ def document(
         "owner": "iam-team",
         "rule": "(a.last_login else a.created) < now - idle and a.owner is absent",
         "program_digest": "sha256:" + "ab" * 32,
-        "program": {"name": "disable_orphaned_accounts"},
+        "program": _program(),
         "parameters": {"idle": "90d"},
         "engine_version": "0.1.0",
         "connector_versions": {"directory": "1.0"},

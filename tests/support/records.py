@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -42,12 +43,13 @@ def full_history(office: Office) -> str:
     office.approve(plan)
     store.revoke_approval(plan.document.plan_id, CHEN, "let me look")
     plan, run_id, fence = office.applying("a", "b", "c", "d", "e")
-    plan_id = plan.document.plan_id
+    plan_id = office.certified(plan).document.plan_id
     office.clock.forward(seconds=1)
     store.record_intents(plan_id, run_id, fence, [lock("a"), lock("b"), lock("c")])
     left = OutcomeEntry(("d",), Outcome.CHANGED, detail="last_login is newer")
     done = OutcomeEntry(("a",), Outcome.DONE, before={"locked": False})
     store.record_outcomes(plan_id, run_id, fence, [done, OutcomeEntry(("b",), Outcome.UNKNOWN), left])
+    store.record_intents(plan_id, run_id, fence, [lock("b")])  # it is gone on with
     store.halt("smoke", ANA)
     store.resume(BO)
     store.pause(WORKFLOW, "the directory moves", ANA)
@@ -108,7 +110,7 @@ def one_step(office: Office) -> str:
     run_id, fence = office.begin(plan)
     plan_id = plan.document.plan_id
     store.begin_apply(plan_id, run_id, fence)
-    store.record_intents(plan_id, run_id, fence, [lock("s")])
+    store.record_intents(plan_id, run_id, fence, [replace(lock("s"), operation="fake.accounts.update")])
     store.record_outcomes(plan_id, run_id, fence, [OutcomeEntry(("s",), Outcome.DONE)])
     store.finish_apply(plan_id, run_id, fence)
     store.release(fence)

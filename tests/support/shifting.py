@@ -86,9 +86,8 @@ class Moving:
         settings = HttpConfig.model_validate(
             {"dialect": DIALECTS[self.style], "base_url": HOST, "resources": {"things": resource}}
         )
-        client = httpx.AsyncClient(transport=httpx.MockTransport(self.answer))
         self.settings = settings
-        return HttpReader(settings, HttpClient(client, HOST, {}))
+        return HttpReader(settings, HttpClient(httpx.MockTransport(self.answer), HOST, {}))
 
     def answer(self, request: httpx.Request) -> httpx.Response:
         """Answer one request, after what happens before it."""

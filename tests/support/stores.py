@@ -96,6 +96,14 @@ class Office:
         """Make and keep a plan."""
         return self.store.save_plan(self.document(*keys, **changes))
 
+    def certified(self, plan: StoredPlan) -> StoredPlan:
+        """Record the certificates that a plan rests on, as its run did, with an envelope; return the plan."""
+        document, question = plan.document, "sha256:" + "6" * 64
+        for each in document.certificates:
+            self.store.record_certificate(document.run_id, document.workflow, each, self.clock(), question)
+        self.store.record_envelope(document.run_id, document.workflow, self.cut_short("people"), "iam")
+        return plan
+
     def undo(self, plan: StoredPlan, *keys: str, **changes: Any) -> StoredPlan:
         """Make and keep a plan that takes back what another one did to these objects; who did it is not asked."""
         store, acted, at = self.store, plan.document, self.clock()

@@ -47,6 +47,8 @@ _WHY: Final = {
     "broken": "the file is not valid text, so it has no one reading",
 }
 _STRING = re.compile(r'"(?:[^"\\\n]|\\[^\n])*"|#[^\n]*')
+_IN_DATA: Final = re.compile(r"\t|[\r\n]+")
+"""What is usual in a file, and in a name makes one line look like two, or like another."""
 _WORD = re.compile(r"\w+")
 _LOOKALIKES: Final = ("CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE")
 _LATIN_LOOKS: Final = frozenset("асеорхуіјѕһԁԛԝӏАВЕКМНОРСТХІЈЅҮԌαονΑΒΕΖΗΙΚΜΝΟΡΤΥΧ")
@@ -76,6 +78,10 @@ def misleading(text: str) -> str | None:
     found = _suspect().search(text)
     if found is not None:
         return f"{_WHAT[str(found.lastgroup)]} ({_points(found.group())})"
+    broken = _IN_DATA.search(text)
+    if broken is not None:
+        what = "a tab" if broken.group() == "\t" else "a line break"
+        return f"{what} ({_points(broken.group())})"
     for word in _WORD.findall(text):
         alphabet = _lookalike(word)
         if alphabet is not None:

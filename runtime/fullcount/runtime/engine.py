@@ -56,6 +56,7 @@ from fullcount.runtime.notify.deliver import deliver
 from fullcount.runtime.plan.document import PlanDocument
 from fullcount.runtime.plan.prevented import prevented
 from fullcount.runtime.plan.review import Standstill
+from fullcount.runtime.plan.undo_words import undo_summary
 from fullcount.runtime.planning import Planning, PlanRequest, sources_of
 from fullcount.runtime.readers import Readers, open_actor
 from fullcount.runtime.store.errors import StoreError
@@ -253,7 +254,8 @@ class Engine:
             notices = of_plan(
                 workflow, proposal.name, run_id, state, int(code), self._clock(), document=document, findings=found
             )
-            summary = {} if end is None else summary_of(end) | {"undoes": plan.document.plan_id}
+            made = {"undoes": plan.document.plan_id} | ({} if document is None else undo_summary(document))
+            summary = {} if end is None else summary_of(end) | made
             self.store.finish_run(run_id, state, code, summary, notices)
         return replace(end, told=await self.tell(run_id))
 

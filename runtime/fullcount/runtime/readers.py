@@ -11,11 +11,13 @@ from typing import Self
 from fullcount.compiler.catalog import Resource
 from fullcount.compiler.values import Value
 from fullcount.runtime.connectors.base import (
+    ActCall,
     ClosureFound,
     Collateral,
     ForeseesActing,
     ForeseesClosure,
     ForeseesCollateral,
+    LooksAtKept,
     Matches,
     Question,
     Reading,
@@ -84,6 +86,11 @@ class OnDemandReader:
         """See `ForeseesActing.unfit`; None for a source that has nothing of the kind."""
         reader = await self._opened()
         return await reader.unfit(resource, operation) if isinstance(reader, ForeseesActing) else None
+
+    async def why_not_kept(self, call: ActCall) -> str | None:
+        """See `LooksAtKept.why_not_kept`; None for a source that keeps nothing."""
+        reader = await self._opened()
+        return await reader.why_not_kept(call) if isinstance(reader, LooksAtKept) else None
 
     async def closures(
         self, resource: Resource, operation: str, keys: Sequence[tuple[Value, ...]]

@@ -32,11 +32,17 @@ def path_argument(path: str | Path) -> str:
 
 def object_argument(key: Sequence[Any]) -> str:
     """Return an object's key for `fullcount undo PLAN`: its text, or a JSON list wherever a text could be misread."""
+    return shlex.quote(object_text(key))
+
+
+def object_text(key: Sequence[Any]) -> str:
+    """Return an object's key as `object_argument` does, as the program gets it from the shell."""
     if len(key) == 1 and isinstance(key[0], str):
         text = key[0]
-        if text.strip() != "" and _as_it_is(text) and not text.startswith("-") and not _means_more(text):
-            return shlex.quote(text)
-    return shlex.quote(json.dumps(list(key)))
+        seen = text.strip() != "" and _as_it_is(text) and "\\" not in text
+        if seen and not text.startswith("-") and not _means_more(text):
+            return text
+    return json.dumps(list(key))
 
 
 def _as_it_is(text: str) -> bool:

@@ -22,13 +22,11 @@ from fullcount.runtime.act.session import the_proposal
 from fullcount.runtime.act.taking_back import CHANGED_SINCE, undo_of
 from fullcount.runtime.approve.of_plan import approval_of_plan
 from fullcount.runtime.connectors.base import Outcome, SourceError
-from fullcount.runtime.evidence.refusal import Finding, Ground, Refusal
+from fullcount.runtime.evidence.refusal import UNDOING, Finding, Ground, Refusal
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.journal.entry import Head
 from fullcount.runtime.plan.document import HeadDoc, PlanDocument, UndoDoc
 from fullcount.runtime.plan.undo import UndoInputs, undo_document
-
-STAGE = "undo"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,16 +104,19 @@ def _inputs(context: ApplyContext, run_id: str, head: Head, seen: Foreseen) -> U
 
 def _nothing(plan_id: str, found: Sequence[Found]) -> NothingToUndo:
     """Return why nothing can be taken back: an object is worth a word as long as no undo took it back."""
-    left = Counter((each.code, each.why, _told_by(plan_id, each)) for each in found if each.code is not None)
+    kept = [each for each in found if each.code is not None]
+    left = Counter((each.code, each.why, _told_by(plan_id, each), each.by_hand) for each in kept)
     if len(left) == 0:
         return NothingToUndo(Exit.DONE)
     findings = [
         Finding(
-            code=str(code), message=f"{fmt.counted(number, 'object')}: {why}", ways_on=_ways_on(plan_id, code, told_by)
+            code=str(code),
+            message=f"{fmt.counted(number, 'object')}: {why}",
+            ways_on=_ways_on(plan_id, code, told_by, by_hand),
         )
-        for (code, why, told_by), number in sorted(left.items(), key=lambda each: str(each))
+        for (code, why, told_by, by_hand), number in sorted(left.items(), key=lambda each: str(each))
     ]
-    if any(code == UNKNOWN for code, _, _ in left):  # no rule forbids it: it could not be told
+    if any(code == UNKNOWN for code, *_ in left):  # no rule forbids it: it could not be told
         return _refused(*findings, ground=Ground.EVIDENCE, exit_code=Exit.ERROR)
     return _refused(*findings)
 
@@ -125,7 +126,9 @@ def _told_by(plan_id: str, found: Found) -> str | None:
     return plan_id if found.entry.outcome in (None, Outcome.UNKNOWN) else found.told_by
 
 
-def _ways_on(plan_id: str, code: str | None, told_by: str | None) -> tuple[str, ...]:
+def _ways_on(plan_id: str, code: str | None, told_by: str | None, by_hand: bool) -> tuple[str, ...]:
+    if by_hand:
+        return (f"settle each as said, then look again   fullcount undo {plan_id}",)
     if code == CHANGED_SINCE:
         return ("look at the objects, and decide by hand",)
     if code != UNKNOWN:
@@ -141,7 +144,7 @@ def _ways_on(plan_id: str, code: str | None, told_by: str | None) -> tuple[str, 
 def _refused(
     *findings: Finding, ground: Ground = Ground.POLICY, exit_code: Exit = Exit.REFUSED_BY_POLICY
 ) -> NothingToUndo:
-    return NothingToUndo(exit_code, Refusal(stage=STAGE, ground=ground, findings=findings))
+    return NothingToUndo(exit_code, Refusal(stage=UNDOING, ground=ground, findings=findings))
 
 
 def _unanswered(error: SourceError) -> Finding:

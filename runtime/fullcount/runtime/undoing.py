@@ -6,7 +6,6 @@ that nobody named. Looks at the store alone.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +18,9 @@ from fullcount.runtime.store.done_acts import DoneAct
 from fullcount.runtime.store.errors import PlanNotFound
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.views import RunKind
+from fullcount.runtime.text import ELLIPSIS
 from fullcount.runtime.typed import object_argument
+from fullcount.runtime.typed_keys import meant, readings, shortened
 
 
 class NotDoneError(FullcountError):
@@ -43,7 +44,8 @@ class Aim:
 def aim(store: Store, what: str, objects: Sequence[str] = ()) -> Aim:
     """Return what is meant: `what` is a plan, a run or an object; `objects` are some of those that it did.
 
-    Raises `NotDoneError`, `UndoRefused`, and `PlanNotFound` for an id that could be several plans.
+    Raises `NotDoneError`, `UndoRefused`, `PlanNotFound` for an id that could be several plans, and `NoAnswerError`
+    for a key that could be several objects.
     """
     found = _plan_or_run(store, what)
     if found is not None:
@@ -58,8 +60,13 @@ def aim(store: Store, what: str, objects: Sequence[str] = ()) -> Aim:
     wanted: set[tuple[Any, ...]] = set()
     with store.reading() as session:
         for text in objects:
-            acts = [act for act in done_acts.of_object(session, _keys(text)) if _within(act, found)]
-            wanted.update(act.object_key for act in acts)
+            acts = [act for act in done_acts.of_object(session, readings(text)) if _within(act, found)]
+            if len(acts) == 0 and ELLIPSIS in text:
+                all_of_it = [act for act in done_acts.of_plan(session, found.plan_id) if _within(act, found)]
+                short = set(shortened(text, [act.object_key for act in all_of_it]))
+                acts = [act for act in all_of_it if act.object_key in short]
+            key = meant(text, [act.object_key for act in acts])
+            wanted.update(() if key is None else (key,))
             if len(acts) == 0:
                 raise NotDoneError(
                     f"`{text}` was not acted upon by the plan `{found.plan_id}`; nothing was taken back",
@@ -89,29 +96,19 @@ def _plan_or_run(store: Store, what: str) -> Aim | None:
 
 def _object(store: Store, text: str) -> Aim:
     with store.reading() as session:
-        acts = done_acts.of_object(session, _keys(text))
+        acts = done_acts.of_object(session, readings(text))
     open_ = [act for act in acts if not act.undone]
     if len(acts) == 0:
         raise NotDoneError(
             f"there is no plan and no run `{text}`, and no object of this key was acted upon",
-            help="list plans and runs with `fullcount runs`; the key of several fields is a JSON list",
+            help="list plans and runs with `fullcount runs`; a key may also be a JSON list of its parts",
         )
-    meant = open_ or list(acts[:1])
-    if len({(act.plan_id, act.object_key) for act in meant}) > 1:
-        told = ", ".join(f"`{act.plan_id}` ({act.workflow}, {fmt.key(act.object_key, 40)})" for act in meant[:3])
+    could = open_ or list(acts[:1])
+    if len({act.plan_id for act in could}) > 1:
+        told = ", ".join(f"`{act.plan_id}` ({act.workflow}, {fmt.key(act.object_key, 40)})" for act in could[:3])
         raise NotDoneError(
             f"`{text}` was acted upon by several plans and not taken back: {told}",
-            help=f"name the plan as well: fullcount undo {meant[0].plan_id} {object_argument(meant[0].object_key)}",
+            help=f"name the plan as well: fullcount undo {could[0].plan_id} {object_argument(could[0].object_key)}",
         )
-    return Aim(meant[0].plan_id, frozenset({meant[0].object_key}), named=True)
-
-
-def _keys(text: str) -> list[list[Any]]:
-    """Return the keys that a text may stand for: a JSON list of the parts, or one part, as text and as a number."""
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return [[text]]
-    if isinstance(value, list):
-        return [value]
-    return [[text], *([[value]] if isinstance(value, int) and not isinstance(value, bool) else [])]
+    key = meant(text, [act.object_key for act in could])
+    return Aim(could[0].plan_id, frozenset(() if key is None else (key,)), named=True)

@@ -17,7 +17,7 @@ from fullcount.runtime.evidence.envelope import Incompleteness
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.journal.verify import verify
 from fullcount.runtime.store.held_backups import remove_expired
-from fullcount.runtime.store.views import ActKind
+from fullcount.runtime.store.views import ActKind, StoredPlan
 from fullcount.runtime.undo_plans import NothingToUndo
 
 DOWN = SourceError(Incompleteness(code=Reason.SOURCE_UNAVAILABLE, detail="connection refused"))
@@ -196,13 +196,33 @@ async def test_a_backup_of_what_was_restored_is_needed_no_more(tmp_path):
     assert (found.ok, found.checked["backup"]) == (True, 0)
 
 
-async def test_of_what_a_source_keeps_itself_only_the_record_is_compared(tmp_path):
-    """It is counted for itself, and said."""
+@pytest.mark.requirement("R34", "R39")
+async def test_what_a_source_keeps_itself_is_looked_at_and_said_where_that_is_not_possible(tmp_path):
+    """One that is not there is a lost backup; a folder that can't be looked into says nothing, and that is told."""
     stage = stage_of(tmp_path)
-    await stage.apply(await stage.approved())
-    found = verify(stage.store, stage.snapshots, backups=stage.backups, keeping={"fake"})
-    assert (found.ok, found.checked["backup"], found.checked["record_of_quarantine"]) == (True, 0, 3)
-    assert any("quarantine are not looked at" in note for note in found.notes)
+    plan = await stage.approved()
+    await stage.apply(plan)
+
+    def verified(look, records=3):
+        found = verify(stage.store, stage.snapshots, backups=stage.backups, keeping={"fake": look})
+        assert (found.checked["backup"], found.checked["record_of_quarantine"], found.wrong) == (0, records, ())
+        return found
+
+    assert verified(lambda backups: [None for _ in backups]).checked["in_quarantine"] == 3
+    (lost,) = verified(lambda backups: [*(None for _ in backups[1:]), "it is not there"]).lost
+    assert "can't be restored any more (it is not there)" in lost.what
+    found = verified(unanswered)
+    assert (found.lost, found.checked["in_quarantine"]) == ((), 0)
+    assert any("3 objects that `fake` keeps" in note and "does not answer" in note for note in found.notes)
+    stage.source.lose_answer(at=4, took_effect=True)  # nobody knows of one whether it is back
+    await stage.undo(plan)
+    found = verified(lambda backups: [None for _ in backups], records=1)
+    assert any("1 object of `fake`, of which nobody knows" in note for note in found.notes)
+
+
+def unanswered(_backups):
+    """Look at a folder that is not there."""
+    raise SourceError(Incompleteness(code=Reason.SOURCE_UNAVAILABLE, detail="it does not answer"))
 
 
 async def test_a_backup_out_of_its_time_restores_nothing_and_is_removed(tmp_path):
@@ -222,6 +242,20 @@ async def test_a_backup_out_of_its_time_restores_nothing_and_is_removed(tmp_path
     assert remove_expired(stage.store, stage.backups) == 3
     assert stored(stage) == []
     assert problems(stage) == []
+
+
+async def test_the_time_of_a_backup_begins_with_the_act_not_with_the_plan(tmp_path):
+    """However long a plan waits until it is applied, each backup is kept for as long as the workflow says."""
+    stage = Stage(tmp_path, Orphans(operation="delete", backup=DAY))
+    plan = await stage.approved()
+    stage.world.clock.advance(1_800)
+    assert figures(await stage.apply(plan)) == {"done": 3}
+    done = stage.store.last_acts(plan.document.plan_id)
+    stage.world.clock.advance(86_400 - 1_800 + 900)  # a day after the plan, and not yet one after the act
+    assert not past_restoring(done, stage.store.now())
+    assert isinstance(await stage.undoing(plan), StoredPlan)
+    stage.world.clock.advance(900)
+    assert past_restoring(done, stage.store.now())
 
 
 async def test_an_act_that_was_meant_is_gone_on_with_from_the_same_backup(tmp_path):

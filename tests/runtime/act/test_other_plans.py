@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 
 import pytest
 from tests.runtime.act.test_repeating import bin_of
-from tests.support.acting import Orphans
+from tests.support.acting import DAY, Orphans
 from tests.support.applying import ANA, BO, ROLES, Stage, figures, row
 
+from fullcount.compiler import program
+from fullcount.compiler.claims import Complete, Fresh
 from fullcount.runtime.act.repeating import ARRIVES
 from fullcount.runtime.approve import approvals
 from fullcount.runtime.approve.identity import Person
@@ -19,8 +21,9 @@ from fullcount.runtime.journal.verify import verify
 from fullcount.runtime.store.errors import ApprovalRefused, LeaseHeld
 from fullcount.runtime.store.settling import NothingToSettle
 from fullcount.runtime.store.views import Intent, RunKind
+from fullcount.runtime.workspace.exemptions import Exemption
 
-TTL = timedelta(minutes=5)
+TTL, HOUR = timedelta(minutes=5), timedelta(hours=1)
 
 
 def entry_of(stage: Stage, plan, key: str = "a1"):
@@ -138,6 +141,30 @@ async def test_a_call_may_arrive_for_as_long_after_its_plan_was_replaced_as_afte
     assert entry_of(stage, first).outcome is Outcome.UNKNOWN
     stage.world.clock.advance(ARRIVES.total_seconds())
     assert figures(await stage.apply(await stage.approved())) == {"done": 1}
+
+
+@pytest.mark.requirement("R32")
+async def test_a_call_that_was_made_again_may_arrive_for_as_long_after_that_as_the_first_one(tmp_path):
+    """It counts from the last time that the act was meant: until then nothing is said of it for good."""
+    world = Orphans(accounts=1, excepts=[program.Exemption("exemptions", None)])
+    world.workflow = replace(
+        world.workflow, verifies=dict.fromkeys(world.workflow.verifies, (Complete(), Fresh(3 * DAY)))
+    )
+    stage = Stage(tmp_path, world)
+    plan = await stage.approved()
+    for number in (1, 2):
+        stage.source.lose_answer(at=number, took_effect=False)
+        assert figures(await stage.apply(plan)) == {"unknown": 1}
+        stage.world.clock.advance(ARRIVES.total_seconds() - 3600)
+    assert stage.source.count_of("perform") == 2
+    entry = entry_of(stage, plan)
+    assert (entry.intent_at, entry.last_meant_at) == (entry.outcome_at, entry.intent_at + ARRIVES - HOUR)
+    stage.lists["exemptions"] = (Exemption(("a1",), None, "ana", "audit", date(2027, 1, 1)),)
+    told = row(await stage.apply(plan), "a1")
+    assert (told.outcome, entry_of(stage, plan).outcome) == (Outcome.UNKNOWN, Outcome.UNKNOWN)
+    stage.world.clock.advance(3600)
+    assert figures(await stage.apply(plan)) == {"refused": 1}
+    assert verify(stage.store).problems == ()
 
 
 async def test_what_came_of_the_others_is_recorded_also_where_settling_breaks(tmp_path, monkeypatch):

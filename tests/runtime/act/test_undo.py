@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from tests.support.acting import Orphans
 from tests.support.applying import ANA, BO, ROLES, Stage, figures, left_alone, row
+from tests.support.older import undone_at_once
 
 from fullcount.compiler.program import Stop
 from fullcount.runtime.approve import approvals
@@ -17,6 +18,8 @@ from fullcount.runtime.evidence.refusal import Ground
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.journal.verify import verify
 from fullcount.runtime.plan.digest import sealed
+from fullcount.runtime.plan.layout import to_text
+from fullcount.runtime.plan.text_outcome import NOT_UNDONE, render_refusal
 from fullcount.runtime.store.errors import ApprovalRefused, UndoRefused
 from fullcount.runtime.store.views import ActKind, PlanState, StoredPlan
 from fullcount.runtime.undo_plans import NothingToUndo
@@ -128,6 +131,8 @@ async def test_what_can_not_be_taken_back_is_no_plan(tmp_path):
     stage, plan = await applied(tmp_path, operation="delete")
     nothing = await stage.undoing(plan)
     assert (codes(nothing), nothing.exit) == ({"FC768"}, Exit.REFUSED_BY_POLICY)
+    told = render_refusal("retire", [nothing.refusal], [], at=stage.store.now(), meaning=NOT_UNDONE)
+    assert to_text(told).startswith("NOT UNDONE")  # no rule of the workspace forbids it
     stage.store.close()
     (tmp_path / "other").mkdir()
     stage = Stage(tmp_path / "other")
@@ -145,6 +150,40 @@ async def test_an_undo_is_not_undone(tmp_path):
     with pytest.raises(UndoRefused) as error:
         stage.store.save_plan(sealed(document))
     assert error.value.code == "FC800"
+
+
+@pytest.mark.requirement("R29", "R32")
+@pytest.mark.parametrize(("took_effect", "figure"), [(False, "done"), (True, None)])
+async def test_an_undo_that_an_older_version_left_open_is_refused_until_somebody_says_what_came_of_it(
+    tmp_path, took_effect, figure
+):
+    """No apply finds it out: the command that helps is named, also when that undo can't arrive any more."""
+    stage = Stage(tmp_path, Orphans(accounts=1))
+    plan = await stage.approved()
+    assert figures(await stage.apply(plan)) == {"done": 1}
+    early, plan_id = await stage.to_undo(plan), plan.document.plan_id
+    run_id = stage.store.begin_run(plan.document.workflow, "undo", BO, plan_id=plan_id)
+    fence = stage.store.claim_plan(plan_id, run_id, timedelta(minutes=5))
+    undone_at_once(stage.store, plan_id, run_id, fence, "a1", ended=False)
+    stage.store.finish_run(run_id, "stopped", Exit.ERROR, {})
+    stage.store.release(fence)
+    help_ = f"fullcount settle {plan_id} a1 --took-effect --because WHY (or --no-effect)"
+    for days in (0, 2):  # the second time it is too long ago to arrive
+        stage.world.clock.advance(days * 86_400)
+        nothing = await stage.undoing(plan)
+        assert (codes(nothing), nothing.exit) == ({"FC770"}, Exit.ERROR)
+        assert help_ in nothing.refusal.findings[0].message
+    report = await stage.apply(early)  # one that was approved before
+    assert (figures(report), stage.source.effects) == ({"not_started": 1}, [("update", ("a1",))])
+    assert help_ in row(report, "a1").detail
+    declared = stage.world.workflow.approvals[0]
+    approvals.settle(
+        stage.store, plan, declared, ROLES, ANA, [("a1",)], took_effect=took_effect, because="looked at it"
+    )
+    undo = await stage.undoing(plan)
+    assert isinstance(undo, NothingToUndo) is took_effect
+    if figure is not None:
+        assert figures(await stage.apply(stage.approve(undo))) == {figure: 1}
 
 
 @pytest.mark.requirement("R25")

@@ -7,6 +7,7 @@ import errno
 import fcntl
 import os
 import pickle
+import shutil
 import subprocess
 import sys
 import threading
@@ -18,7 +19,7 @@ from tests.support.share import FILES, FOLDERS, Share
 from tests.support.workspaces import environment
 
 from fullcount.runtime.connectors.base import ErrorClass, Existence, Outcome, SourceError
-from fullcount.runtime.connectors.files import CONNECTOR, disk
+from fullcount.runtime.connectors.files import CONNECTOR, disk, looking_in
 from fullcount.runtime.connectors.files.objects import Mark
 from fullcount.runtime.connectors.files.quarantine import About, Purpose
 from fullcount.runtime.connectors.files.worker import within
@@ -201,6 +202,41 @@ async def test_what_was_changed_in_the_quarantine_is_not_brought_back(share):
     (share.root / "elsewhere").rename(share.root / "a")
     share.kept()[0].write_text("changed by hand")
     assert (await share.perform(back)).outcome is Outcome.REFUSED
+
+
+@pytest.mark.requirement("R28", "R39")
+async def test_whether_an_object_lies_in_quarantine_as_it_was_is_told_by_looking(share):
+    """By the version and by the backup: it is there, was changed there, is gone; and nothing is written by that."""
+    call = await share.call("a/1.log")
+    backup = await share.backed_up(call)
+    shutil.rmtree(share.quarantine / "kept")
+    before = sorted(share.quarantine.rglob("*"))
+    assert CONNECTOR.not_kept("share", share.config, [backup.content]) == [looking_in.GONE]
+    assert sorted(share.quarantine.rglob("*")) == before
+    await share.perform(replace(call, backup=backup))
+    given = {"path": "a/1.log", "version": call.expected["version"].value}
+    ways = (
+        replace(call, operation="put_back", arguments=given, expected={}),
+        replace(call, operation="restore", backup=backup, expected={}),
+    )
+    reader = await CONNECTOR.open_reader("share", share.config)
+
+    async def told():
+        return {await reader.why_not_kept(way) for way in ways} | set(
+            CONNECTOR.not_kept("share", share.config, [backup.content])
+        )
+
+    assert await told() == {None}
+    assert await reader.why_not_kept(replace(ways[0], operation="move_back")) is None
+    (kept,) = share.kept()
+    kept.write_text("changed by hand")
+    assert await told() == {looking_in.CHANGED}
+    kept.unlink()
+    assert await told() == {looking_in.GONE}
+    share.quarantine.rename(share.quarantine.with_name("elsewhere"))
+    with pytest.raises(SourceError, match="can't be looked into"):
+        CONNECTOR.not_kept("share", share.config, [backup.content])
+    await reader.close()
 
 
 @pytest.mark.requirement("R28")

@@ -230,3 +230,24 @@ async def test_a_part_may_stand_in_the_address_alone(cloud):
     found = [(await reader.read(things_, (region, "t0001"), ("n",))).existence for region in ("eu", "us")]
     await reader.close()
     assert found == [Existence.FOUND, Existence.GONE]
+
+
+@pytest.mark.parametrize("twin", ["/{region}/cursor?a=1&b=2", "/{region}/cursor?b=2&a=1", "/{region}/%63ursor?a=1&b=2"])
+def test_two_lists_of_a_resource_that_are_the_same_one_are_refused(twin):
+    """Whatever its address is spelt like: its objects would be read twice, and what was meant by it not at all."""
+    with pytest.raises(ValidationError, match="twice"):
+        settings("https://api.example.com", resource={"list": ["/{region}/cursor?a=1&b=2", twin]})
+    settings("https://api.example.com", resource={"list": ["/{region}/cursor?a=1&b=2", "/{region}/cursor?a=2&b=1"]})
+
+
+@pytest.mark.requirement("R3")
+async def test_parts_whose_values_lead_to_the_same_list_are_no_two_parts(tmp_path):
+    """`a` with `bc` and `ab` with `c` make one path: the second part is refused by name, and nothing is complete."""
+    resource = {"list": "/{org}{region}/cursor", "key": ["org", "region", "id"], "fields": {"org": "text", **FIELDS}}
+    with Regions({"abc": things(5)}) as cloud:
+        split = settings(cloud.url, {"partitions": ["org", "region"]}, resource)
+        envelope = await read_parts(split, tmp_path, [{"org": "a", "region": "bc"}, {"org": "ab", "region": "c"}])
+    (reason,) = envelope.completeness.reasons
+    assert reason.code is Reason.SCOPE_NOT_COVERED
+    assert "the same list, `/abc/cursor`" in reason.detail
+    assert [part.rows for part in envelope.scope.parts] == [5, 0]

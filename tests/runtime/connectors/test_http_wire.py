@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import socketserver
 import ssl
 import struct
+import threading
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from itertools import product
@@ -16,6 +19,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fullcount.runtime.connectors.http import wire
+from fullcount.runtime.connectors.http.client import HttpClient
+from fullcount.runtime.connectors.http.exchange import Request
 from fullcount.runtime.connectors.http.wire import Wire
 
 Answering = Callable[[int, int], Awaitable[bytes | None]]
@@ -303,3 +308,73 @@ async def test_a_proxy_is_asked_for_everything():
         async with httpx.AsyncClient(transport=transport, trust_env=False) as through:
             assert (await through.get("http://nowhere.invalid/list")).text == "ok"
     assert carried == [1]
+
+
+async def test_a_server_is_told_who_asks_and_gets_no_cookie_back():
+    """A cookie would tie a read to what the server remembers of an earlier one."""
+    heads: list[str] = []
+
+    async def talk(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        while not reader.at_eof():
+            with suppress(asyncio.IncompleteReadError):
+                heads.append((await reader.readuntil(b"\r\n\r\n")).decode().lower())
+                writer.write(b"HTTP/1.1 302 Found\r\nset-cookie: a=b\r\nlocation: /x\r\ncontent-length: 2\r\n\r\n{}")
+        writer.close()
+
+    server = await asyncio.start_server(talk, "127.0.0.1", 0)
+    there = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    client = HttpClient(Wire(ssl.create_default_context()), there, {})
+    assert [(await client.send(Request.to("/list"))).status for _ in range(2)] == [302, 302]
+    await client.close()
+    server.close()
+    assert [head.split()[1] for head in heads] == ["/list", "/list"]
+    assert all("user-agent: fullcount/" in head and "accept-encoding: gzip, deflate" in head for head in heads)
+    assert not any("cookie" in head for head in heads)
+
+
+_LATE = b"HTTP/1.1 404 Not Found\r\ncontent-length: 2\r\n\r\n{}"
+
+
+@pytest.mark.requirement("R2")
+@pytest.mark.parametrize("late", [_LATE, _LATE[:20], b"x", b"\r\n"])
+@pytest.mark.parametrize("when", ["with the reply", "while it is kept", "unnoticed"])
+async def test_a_reply_that_nobody_asked_for_is_never_the_reply_to_the_next_request(late, when):
+    """A 404 that came late would say of another object that it is gone."""
+    carried: list[int] = []
+
+    class Talking(socketserver.StreamRequestHandler):
+        disable_nagle_algorithm = True  # what comes late is not held back until the next request is sent
+
+        def handle(self) -> None:
+            while len(line := self.rfile.readline()) > 0:
+                if line != b"\r\n":
+                    continue
+                carried.append(1)
+                self.wfile.write(OK + late if when == "with the reply" else OK)
+                if when != "with the reply":
+                    time.sleep(0.01)
+                    self.wfile.write(late)
+
+    class Serving(socketserver.ThreadingTCPServer):
+        block_on_close = True
+
+        def handle_error(self, request: object, client_address: object) -> None:
+            """A connection that the client closed is what is expected."""
+
+    with Serving(("127.0.0.1", 0), Talking) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        there = f"http://127.0.0.1:{server.server_address[1]}"
+        async with httpx.AsyncClient(transport=Wire(ssl.create_default_context()), trust_env=False) as client:
+            for _ in range(3):
+                try:
+                    reply = await client.delete(there)
+                except httpx.TransportError:
+                    assert when == "with the reply"  # what can't be parted from it makes no reply
+                    continue
+                assert (reply.status_code, reply.text) == (200, "ok")
+                if when == "unnoticed":
+                    time.sleep(0.03)  # noqa: ASYNC251 - the loop is busy while it comes
+                else:
+                    await asyncio.sleep(0.03)
+        server.shutdown()
+    assert len(carried) == 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 
 import pytest
 from tests.support.workspaces import WORKFLOW
@@ -102,4 +103,9 @@ def test_a_control_character_and_its_escape_written_out_are_told_apart(bench):
         assert any(cell == text for row in table for cell in row), (text, table)
         assert f">{text}<" in page or f">{text.replace('&', '&amp;')}<" in page, text
     for name, text in zip(names[:2], (r"zz\x1b[1m", r"zz\\x1b[1m"), strict=True):
-        assert text in bench.run("why", plan_id, name).out.split()
+        assert text in bench.run("why", plan_id, json.dumps([name])).out.split()
+    # as it is shown: accepted, unless it is how another one is written
+    assert "FC681" in bench.run("why", plan_id, r"zz\ttab").said
+    assert "zz\\\\" in bench.run("why", plan_id, "zz\\\\").out.split()
+    struck = bench.run("strike", plan_id, r"zz\\ttab", "--because", "looks odd", "--json").json
+    assert struck["struck"] == [[r"zz\ttab"]]

@@ -59,7 +59,9 @@ def test_nothing_is_taken_back_before_people_approved_just_that(bench, applied):
 def test_an_undo_is_neither_undone_nor_struck_nor_explained(bench, applied):
     """Each says what to do instead."""
     undone = bench.undone(applied)
-    runs = [row["run_id"] for row in bench.run("runs", "--json").json["runs"] if row["kind"] == "undo"]
+    ran = [row for row in bench.run("runs", "--json").json["runs"] if row["kind"] == "undo"]
+    assert [(row["undoes"]["plan_id"], row["undoes"]["objects"]) for row in ran] == [(applied["plan_id"], 3)]
+    runs = [row["run_id"] for row in ran]
     for what in (undone["plan_id"], *runs):
         ended = bench.run("undo", what, "--json")
         assert (ended.exit, ended.json["error"]["code"]) == (POLICY, "FC800")
@@ -137,7 +139,11 @@ def test_the_screens_say_what_would_be_taken_back_and_what_follows(bench, applie
     listed = bench.run("runs", "--json").json["plans"]
     assert [each["undoes"] for each in listed] == [applied["plan_id"], None]
     undo = listed[0]["plan_id"]
-    assert f"undo of {applied['plan_id']}" in bench.run("runs").words
+    planned, did = bench.run("runs", "--json").json["runs"][:2]
+    of = {"plan_id": applied["plan_id"], "runs": [did["run_id"]], "objects": 2}
+    assert (planned["undoes"], did["undoes"]) == (of, None)
+    said = f"undo of {applied['plan_id']}, 2 objects, done by run {did['run_id']}"
+    assert said in bench.run("runs").words
     assert bench.run("show", undo, "--html", tmp_path / "undo.html").exit == 0
     page = (tmp_path / "undo.html").read_text("utf-8")
     assert applied["plan_id"] in page

@@ -449,6 +449,13 @@ TAMPERINGS = {
     "an act after the approval ran out": later("intents"),
     "an object acted on twice": doubled("intents"),
     "an object that is another": put("intents", "acts", 0, "key", value=["z"]),
+    "an act again whose outcome was known": lambda entries: (
+        entries.append(entries[nth(entries, "meant_again")]),
+        entries.insert(nth(entries, "apply_ended"), entries.pop()),
+    ),
+    "an act again that had never been": put("meant_again", "acts", 0, "key", value=["z"]),
+    "an act again under no approval": put("meant_again", "acts", 0, "round_id", value="0" * 26),
+    "an act again by another token": put("meant_again", "fence", value=7),
     "two outcomes": doubled("outcomes", 1),
     "an outcome without an act": put("outcomes", "outcomes", 0, "key", value=["z"], number=1),
     "an outcome of another act": put("outcomes", "outcomes", 0, "act_id", value="0" * 26, number=1),

@@ -147,9 +147,13 @@ TAMPERINGS = {
         "supersedes something else than older undos",
     ),
     "an undo that a rule approved": (by_a_rule, "approved_automatically", "a rule approved an undo"),
-    "an undo without a lease": (never_claimed, "apply_began", "its run had lost the lease on the plan"),
+    "an undo without a lease": (never_claimed, "apply_began", "the entry that gives the lease on the plan"),
     "an undo that gave its lease back": (given_back_before, "intents", "had given the lease on the plan"),
-    "an undo by a lease on its own plan": (on_its_own_plan, "apply_began", "its run had lost the lease on the plan"),
+    "an undo by a lease on its own plan": (
+        on_its_own_plan,
+        "apply_began",
+        "the entry that gives the lease on the plan",
+    ),
 }
 
 

@@ -21,6 +21,7 @@ from sqlalchemy import insert, text
 from sqlalchemy.exc import DatabaseError
 from tests.support.evidence import DIGEST, envelope_of
 from tests.support.fake_source import NOW
+from tests.support.older import undone_at_once
 from tests.support.plans import certificate
 from tests.support.stores import ANA, WORKFLOW, Office, lock
 
@@ -31,13 +32,11 @@ from fullcount.runtime.journal.entry import canonical_text
 from fullcount.runtime.journal.payloads import CertificateKept, EnvelopeKept, Payload
 from fullcount.runtime.journal.verify import verify
 from fullcount.runtime.plan.digest import sha256_text
-from fullcount.runtime.store import migrate, plans, rounds, tables
+from fullcount.runtime.store import migrate, plans, tables
 from fullcount.runtime.store.engine import make_engine, writer
 from fullcount.runtime.store.errors import LedgerRefused, StoreTooNew, StoreUnavailable
-from fullcount.runtime.store.ledger_rows import idempotency_key, intents_payload, outcome_values, outcomes_payload, seal
 from fullcount.runtime.store.store import Store
 from fullcount.runtime.store.tables import Base
-from fullcount.runtime.store.transaction import new_id
 from fullcount.runtime.store.views import ActKind, OutcomeEntry
 
 
@@ -173,7 +172,7 @@ def test_a_ledger_of_before_rehearsals_is_brought_up_with_every_row_and_guard(tm
     """What was meant and done then verifies and stays a record; the kinds of a rehearsal are let in, and no others."""
     url = f"sqlite:///{tmp_path / 'state.db'}"
     monkeypatch.setattr(migrate, "REVISION", "0007")
-    with Office(url) as office, without_undo_plans(office.store):
+    with Office(url) as office, by_todays_program(office.store):
         plan, run_id, fence = office.applying("a", "b")
         plan_id = plan.document.plan_id
         office.store.record_intents(plan_id, run_id, fence, [lock("a")])
@@ -199,13 +198,16 @@ def test_a_ledger_of_before_rehearsals_is_brought_up_with_every_row_and_guard(tm
 
 
 @contextmanager
-def without_undo_plans(store):
-    """Let a store of before undos were plans be written by today's program."""
+def by_todays_program(store):
+    """Let a store of an older version be written by today's program, which knows of columns that came later."""
+    later = (("plans", "undoes", "VARCHAR(26)"), ("acts", "again_at", "BIGINT"))
     with store.writing() as tx:
-        tx.session.execute(text("ALTER TABLE plans ADD COLUMN undoes VARCHAR(26)"))
+        for table, column, kind in later:
+            tx.session.execute(text(f"ALTER TABLE {table} ADD COLUMN {column} {kind}"))
     yield
     with store.writing() as tx:
-        tx.session.execute(text("ALTER TABLE plans DROP COLUMN undoes"))
+        for table, column, _ in later:
+            tx.session.execute(text(f"ALTER TABLE {table} DROP COLUMN {column}"))
 
 
 def test_what_was_undone_before_undos_were_plans_is_brought_up_and_still_verifies(tmp_path, monkeypatch):
@@ -214,7 +216,7 @@ def test_what_was_undone_before_undos_were_plans_is_brought_up_and_still_verifie
     monkeypatch.setattr(migrate, "REVISION", "0008")
     columns = set(plans.Planned.model_fields) - {"undoes"}
     monkeypatch.setattr(plans.Planned, "model_dump", lambda self, **how: _dumped(self, columns, how))
-    with Office(url) as office, without_undo_plans(office.store):
+    with Office(url) as office, by_todays_program(office.store):
         plan, run_id, fence = office.applying("a", "b")
         plan_id = plan.document.plan_id
         office.store.record_intents(plan_id, run_id, fence, [lock("a"), lock("b")])
@@ -244,24 +246,6 @@ def test_what_was_undone_before_undos_were_plans_is_brought_up_and_still_verifie
 def _dumped(payload, columns, how):
     left_out = {*(how.pop("exclude", None) or ()), *(set(type(payload).model_fields) - columns)}
     return BaseModel.model_dump(payload, exclude=left_out, **how)
-
-
-def undone_at_once(store, plan_id, run_id, fence, key):
-    """Write to the ledger what older versions wrote that took back under the approval of the act."""
-    with store.writing() as tx:
-        round_ = rounds.current_round(tx.session, plans.get(tx.session, plan_id))
-        of, parameters = f'["{key}"]', canonical_text({})
-        row = {
-            "act_id": new_id(), "plan_id": plan_id, "object_key": of, "kind": "undo", "step": None,
-            "operation": "directory.update", "parameters": parameters, "round_id": round_.round_id,
-            "parameters_sha256": sha256_text(parameters.encode()), "intent_run_id": run_id, "intent_at": tx.now,
-            "idempotency_key": idempotency_key(round_.key, [key], "directory.update", ActKind.UNDO),
-        }  # fmt: skip
-        sealed = seal(round_.key, row["idempotency_key"], row["parameters_sha256"])
-        ended = outcome_values(tx, run_id, OutcomeEntry((key,), Outcome.DONE))
-        tx.session.execute(insert(tables.Act).values(**row, **ended))
-        tx.record(intents_payload(plan_id, ActKind.UNDO, fence, [row], {of: sealed}), run_id=run_id)
-        tx.record(outcomes_payload(plan_id, ActKind.UNDO, [(row["act_id"], of, ended)]), run_id=run_id)
 
 
 def _as_before(kind, columns):

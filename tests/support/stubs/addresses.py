@@ -137,7 +137,7 @@ ADDRESSES = [
             Fault("locator", refuses(400, [{"errorCode": "INVALID_QUERY_LOCATOR"}]), ("CURSOR_EXPIRED",)),
             Fault("quota", refuses(403, [{"errorCode": "REQUEST_LIMIT_EXCEEDED"}]), ("QUOTA_EXHAUSTED",)),
             Fault("address that was lost", lacks("nextRecordsUrl"), ("MORE_PAGES_AVAILABLE",)),
-            Fault("no word of an end", lacks("nextRecordsUrl", "done"), ("COMPLETENESS_UNPROVABLE",)),
+            Fault("no word of an end", lacks("nextRecordsUrl", "done"), ("MALFORMED_RESPONSE",)),
             Fault("said to be done", says("done", True), ("COUNT_MISMATCH",)),
         ],
     ),

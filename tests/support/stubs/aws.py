@@ -123,7 +123,7 @@ AWS = [
         token("Users", "Marker", beside=lambda part: {"IsTruncated": part.more}),
         **called("UserId"),
         faults=[
-            Fault("no word of more", lacks("IsTruncated", "Marker"), ("COMPLETENESS_UNPROVABLE",)),
+            Fault("no word of more", lacks("IsTruncated", "Marker"), ("MALFORMED_RESPONSE",)),
             Fault("marker that was lost", lacks("Marker"), ("MORE_PAGES_AVAILABLE",)),
             Fault("token", refuses(403, {"Error": {"Code": "ExpiredToken"}}), ("AUTH_FAILED",)),
         ],
@@ -147,7 +147,7 @@ AWS = [
         beside=versioning,
         faults=[
             Fault("slow down", lambda answer: xml("<Code>SlowDown</Code>", 503, "Error"), ("RATE_LIMITED",)),
-            Fault("no word of more", without("IsTruncated"), ("COMPLETENESS_UNPROVABLE",)),
+            Fault("no word of more", without("IsTruncated"), ("MALFORMED_RESPONSE",)),
             Fault("fewer than said", without("Contents"), ("COUNT_MISMATCH",)),
             Fault(
                 "error with a good status",

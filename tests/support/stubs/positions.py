@@ -95,7 +95,7 @@ POSITIONS = [
         "/v1/customers?limit=3",
         after_last,
         faults=[
-            Fault("no word of more", lacks("has_more"), ("COMPLETENESS_UNPROVABLE",)),
+            Fault("no word of more", lacks("has_more"), ("MALFORMED_RESPONSE",)),
             Fault("gone", refuses(400, {"error": {"code": "resource_missing"}}), ("CURSOR_EXPIRED",)),
             Fault("lock", refuses(429, {"error": {"code": "lock_timeout"}}), ("RATE_LIMITED",)),
         ],
@@ -135,7 +135,7 @@ POSITIONS = [
             Fault("compaction", refuses(400, {"code": 11, "message": "compacted"}), ("CURSOR_EXPIRED",)),
             Fault("no leader", refuses(503, {"code": 14}), ("SOURCE_UNAVAILABLE",)),
             Fault("no word of more", lacks("more"), ("COUNT_MISMATCH",)),
-            Fault("no word of a revision", lacks("header", "more"), ("COMPLETENESS_UNPROVABLE", "COUNT_MISMATCH")),
+            Fault("no word of a revision", lacks("header", "more"), ("MALFORMED_RESPONSE",)),
         ],
     ),
     Stub(

@@ -163,7 +163,7 @@ TOKENS = [
         faults=[
             Fault("scope", refuses(200, {"ok": False, "error": "missing_scope"}), ("VISIBILITY_RESTRICTED",)),
             Fault("cursor", refuses(200, {"ok": False, "error": "invalid_cursor"}), ("CURSOR_EXPIRED",)),
-            Fault("no word of success", lacks("ok", "response_metadata"), ("COMPLETENESS_UNPROVABLE",)),
+            Fault("no word of success", lacks("ok", "response_metadata"), ("MALFORMED_RESPONSE",)),
         ],
     ),
     Stub(

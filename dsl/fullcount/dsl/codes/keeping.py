@@ -211,7 +211,11 @@ CODES: tuple[Code, ...] = (
             "nothing, and `rehearse restore` finds that out only when the objects of the canary are gone.\n\n"
             "So a backup is kept for at least 24 hours, and for at least 24 hours longer than the canary waits; in a "
             "graduated act that holds for the backup of each step. Keep it for as long as it may take until somebody "
-            "misses an object: `backup kept for 30d`."
+            "misses an object: `backup kept for 30d`.\n\n"
+            "The time of a backup begins with the act on its object, not with the plan: however long a plan waits for "
+            "its approval and for its apply, and however late it goes on with the rest, each object has its whole "
+            "time. So `expires after` does not count here; the wait of the canary does, because it was asked for in "
+            "order to look at what the first objects came to."
         ),
         wrong=_deleting("backup kept for 1s", "canary 2 then wait 15m", "rehearse restore"),
         right=_deleting("backup kept for 30d", "canary 2 then wait 15m", "rehearse restore"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fullcount.dsl.codes.examples import tried
 from fullcount.dsl.codes.model import Code, Form
-from fullcount.dsl.codes.terminal import ACCOUNTS, APPLY, APPROVE, CANARY, PLAN, edited, session
+from fullcount.dsl.codes.terminal import ACCOUNTS, APPLY, APPROVE, CANARY, PLAN, edited, session, unlocked
 
 _CHANGE = """sqlite3 directory.db "UPDATE accounts SET owner = 'p1', row_version = 9 WHERE id = 'a01'\""""
 _UNLOCK = """sqlite3 directory.db "UPDATE accounts SET locked = 0, row_version = 9 WHERE id = 'a01'\""""
@@ -167,6 +167,11 @@ CODES: tuple[Code, ...] = (
         "may be forged, or an act that was done may be missing.\n\n"
         "Nothing was acted on. Keep the store as it is, see everything that differs with `fullcount verify`, and find "
         "out who could write there before going on with a restored one.",
+        form=Form.COMMAND,
+        wrong=session(
+            APPROVE, *unlocked("approval_votes_no_update", "UPDATE approval_votes SET name = 'somebody'"), APPLY
+        ),
+        right=session(APPROVE, APPLY),
     ),
     Code(
         "FC778",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fullcount.dsl.codes.examples import tried
 from fullcount.dsl.codes.model import Code, Form
-from fullcount.dsl.codes.terminal import session
+from fullcount.dsl.codes.terminal import PLAN, session
 
 _ACCOUNTS = '[{ id: "kept" }, { id: "left", owner: "p9" }]\n'
 _PEOPLE = 'given people [{ id: "p1" }, { id: "p2" }]'
@@ -12,6 +12,7 @@ _PLANNED = 'plan ["left"]'
 _AT_LEAST = ("complete, fresh within 24h", "complete, fresh within 24h, rows at least 100")
 _CHANGE = ("complete, fresh within 1h", "complete, fresh within 1h, change at most 20%")
 _CANARY = ("    key id\n    incarnation", '    key id\n    expect id == "root"\n    incarnation')
+_DELETE = 'sqlite3 hr.db "DELETE FROM employees WHERE WHICH"'
 _UNSEEN = "refused RESULT_LIMIT_REACHED, FC746"
 
 CODES: tuple[Code, ...] = (
@@ -28,6 +29,9 @@ CODES: tuple[Code, ...] = (
         "most 60%` a reading may lie up to 60 % under the median as well as under the last reading. What is certified "
         "then is counted in the series, so that the clause can go again when that size is usual. A reading that is "
         "refused, or that only serves what rests on no absence, is not counted. Another `scope` begins a new series.",
+        form=Form.COMMAND,
+        wrong=session(*[PLAN] * 3, _DELETE.replace("WHICH", "id > 'p1'"), PLAN),
+        right=session(*[PLAN] * 3, _DELETE.replace("WHICH", "id = 'p4'"), PLAN),
     ),
     Code(
         "FC737",

@@ -42,10 +42,10 @@ CODES: tuple[Code, ...] = (
     Code(
         "FC789",
         "there is no backup to restore from",
-        "The backup of this object is not there, is not what was stored, or was kept for less long than that. The "
-        "object was not restored, the others were.\n\n"
-        "If the folder of the backups was lost or changed, put it back from your own backup of it and undo again. A "
-        "backup whose time is over is gone for good: `backup kept for …` says how long.",
+        "The backup of this object, or what was put into quarantine when it was acted on, is not there, is not what "
+        "was stored, or was kept for less long than that. The object was not restored, the others were.\n\n"
+        "If the folder of the backups or the quarantine was lost or changed, put it back from your own backup of it "
+        "and undo again. A backup whose time is over is gone for good: `backup kept for …` says how long.",
         form=Form.COMMAND,
         wrong=session(PLAN, APPROVE, APPLY, "sleep 2d", _UNDO),
         right=session(PLAN, APPROVE, APPLY, _UNDO),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fullcount.dsl.codes.examples import tried
 from fullcount.dsl.codes.model import Code, Form
-from fullcount.dsl.codes.terminal import APPLY, APPROVE, CANARY, PLAN, edited, session
+from fullcount.dsl.codes.terminal import APPLY, APPROVE, CANARY, PLAN, edited, session, unlocked
 
 _MANY = 'given accounts [] and 6 more { owner: "p9" } and 20 more\ngiven people [{ id: "p1" }]'
 
@@ -196,6 +196,12 @@ _PLANS: tuple[Code, ...] = (
         "damaged plan is never used in part.\n\n"
         "Make a new plan. Then find out what changed this one: `fullcount verify` says whether the journal or the "
         "plan was touched.",
+        form=Form.COMMAND,
+        wrong=session(
+            *unlocked("plans_no_change", "UPDATE plans SET document = replace(document, 'a01', 'a03')"),
+            "fullcount show PLAN",
+        ),
+        right=session("fullcount show PLAN"),
     ),
     Code(
         "FC716",
@@ -408,6 +414,9 @@ _STORE: tuple[Code, ...] = (
         "message names the first entry that is wrong and in which way.\n\n"
         "Stop acting, keep a copy of the store as it is, and compare with a backup or with a head that was noted "
         "elsewhere. Nothing mends a journal: that is its use.",
+        form=Form.COMMAND,
+        wrong=session(*unlocked("journal_head_no_delete", "DELETE FROM journal_head"), PLAN),
+        right=session(PLAN),
     ),
     Code(
         "FC741",

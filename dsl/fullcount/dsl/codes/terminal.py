@@ -133,6 +133,12 @@ def session(*lines: str) -> str:
     return "".join(f"$ {line}\n" for line in lines)
 
 
+def unlocked(trigger: str, statement: str) -> tuple[str, str]:
+    """Return two lines by which somebody who may write to the store changes it behind the program's back."""
+    at = "sqlite3 .fullcount/state.db"
+    return f'{at} "DROP TRIGGER {trigger}"', f'{at} "{statement}"'
+
+
 def edited(path: str, *changes: tuple[str, str]) -> Files:
     """Return a file of the workspace, each first text replaced by the second. ValueError if one does not occur."""
     text = FILES[path]

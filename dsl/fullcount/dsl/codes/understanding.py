@@ -42,9 +42,11 @@ Nothing follows from this about what exists at the source now.""",
         id="FC681",
         title="the key of an object can't be read",
         explanation="""\
-An object is named by its key, as the plan shows it. A key of one field is written as it is (`svc-mailer`, `42`); a key
-of several fields as a JSON list in the order of the inventory's `key` clause (`'["eu-west-1", "vol-17"]'`). Each part
-must be of its field's type.""",
+An object is named by its key, just as a screen shows it: `svc-mailer`, `42`, `'eu-west-1 / vol-17'`, a line break as
+`\\n`, and shortened in the middle where the screen did that. Or by a JSON list of the key's parts, in the order of the
+inventory's `key` clause: `'["eu-west-1", "vol-17"]'`. Each part must be of its field's type.
+
+A text that could be several objects is refused, with what names each of them alone.""",
         form=Form.COMMAND,
         wrong=session("fullcount plan people.fcw", "fullcount why PLAN p4"),
         right=session("fullcount plan people.fcw", """fullcount why PLAN '["p4", false]'"""),

@@ -16,7 +16,6 @@ from fullcount.runtime.act.actors import facts_of
 from fullcount.runtime.act.context import ApplyContext
 from fullcount.runtime.act.group import Due, Item, Left
 from fullcount.runtime.act.guard import other_system
-from fullcount.runtime.act.repeating import ARRIVES
 from fullcount.runtime.act.session import bindings_of, calls_of, items_of, the_proposal
 from fullcount.runtime.act.taking_back import CHANGED_SINCE, TakingBack
 from fullcount.runtime.connectors.base import Outcome
@@ -41,6 +40,8 @@ class Found:
     why: str = ""
     told_by: str | None = None
     """The undo whose apply finds out whether it took it back."""
+    by_hand: bool = False
+    """No apply finds out what came of an undo before: only somebody who looks does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,6 @@ async def _found(
     taken: Sequence[TakenBack],
 ) -> tuple[Found, ...]:
     before = {each.object_key: each for each in taken}
-    now = context.store.now()
     slots = asyncio.Semaphore(max(1, act.concurrency))
 
     async def one(entry: LedgerEntry) -> Found:
@@ -98,15 +98,9 @@ async def _found(
             return Found(
                 entry, why="taken back before" if earlier.by is None else f"taken back before, by `{earlier.by}`"
             )
-        if earlier is not None and earlier.by is not None:
-            return Found(
-                entry,
-                code=UNKNOWN,
-                why=f"the undo `{earlier.by}` may have taken it back: apply that one first",
-                told_by=earlier.by,
-            )
-        if earlier is not None and earlier.meant_at is not None and now - earlier.meant_at < ARRIVES:
-            return Found(entry, code=UNKNOWN, why="an undo of it that was cut off may still take effect")
+        if earlier is not None:
+            why = earlier.why_open(entry.plan_id)
+            return Found(entry, code=UNKNOWN, why=why, told_by=earlier.by, by_hand=earlier.by is None)
         async with slots:
             found = await judge.judge(items[entry.object_key])
         return _judged(entry, found)

@@ -174,12 +174,12 @@ class GroupRunner:
     async def _settled(self, item: Item, entry: OutcomeEntry) -> OutcomeEntry | None:
         """Return what may be recorded of an object; None: a call of an earlier run may still do something to it."""
         intent = item.intent
-        if intent is None or intent.intent_at is None or entry.outcome in (Outcome.DONE, Outcome.UNKNOWN):
+        if intent is None or intent.last_meant_at is None or entry.outcome in (Outcome.DONE, Outcome.UNKNOWN):
             return entry
         effect = await took_effect(intent, item.row, item.planned, self.calls, self.actors, self.context.backups)
         if effect is True:
             return found_done(entry.object_key, deletes=self.calls.of(item.row).deletes)
-        since = self.context.store.now() - intent.intent_at
+        since = self.context.store.now() - intent.last_meant_at
         idempotency = self.calls.of(item.row).operation.idempotency
         return entry if effect is False and is_final(entry.outcome, idempotency, since) else None
 

@@ -18,7 +18,7 @@ from enum import StrEnum
 from fullcount.compiler.program import Window
 from fullcount.compiler.windows import is_open
 from fullcount.runtime.act.opening import frozen, local_moment, opening
-from fullcount.runtime.connectors.base import TARGET_FACTS
+from fullcount.runtime.connectors.base import TARGET_FACTS, TARGET_OBJECTS
 from fullcount.runtime.evidence.refusal import Finding, Ground
 from fullcount.runtime.plan.caps import effective_cap
 from fullcount.runtime.typed import argument
@@ -303,6 +303,9 @@ def _target(given: GuardInputs) -> Finding | None:
 def other_system(target_planned: Mapping[str, str], target_acting: Mapping[str, str]) -> Finding | None:
     """Return why the system to act on is not the one of the plan: there, not even reading would tell anything."""
     planned, acting = target_facts(target_planned), target_facts(target_acting)
+    # a resource that was configured or removed since is no other system; one that has other objects now is
+    both = {name for name in {*planned, *acting} if not name.startswith(TARGET_OBJECTS)} | (set(planned) & set(acting))
+    planned, acting = ({name: facts[name] for name in facts if name in both} for facts in (planned, acting))
     if planned and planned == acting:
         return None
     if not planned:

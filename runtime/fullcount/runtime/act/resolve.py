@@ -52,12 +52,12 @@ async def resolve(
         if effect is True:
             outcomes.append(found_done(entry.object_key, deletes=calls.of(item.row).deletes))
         elif effect is False:
-            since = timedelta(0) if entry.intent_at is None else now - entry.intent_at
+            first, last = (timedelta(0) if at is None else now - at for at in (entry.intent_at, entry.last_meant_at))
             accepted = entry.reason == ActReason.OUTCOME_PENDING  # it will come, whatever is to be seen of it now
-            if not accepted and may_repeat(calls.of(item.row).operation, since):
+            if not accepted and may_repeat(calls.of(item.row).operation, first):
                 again.append(replace(item, intent=entry))
-            elif not accepted or since >= ARRIVES:
-                outcomes.append(_not_repeated(entry, since))
+            elif not accepted or last >= ARRIVES:
+                outcomes.append(_not_repeated(entry, last))
         elif entry.outcome is None:
             detail = "reading does not tell whether the act took effect; it is not tried again"
             outcomes.append(OutcomeEntry(entry.object_key, Outcome.UNKNOWN, ActReason.OUTCOME_UNKNOWN, detail))

@@ -28,6 +28,7 @@ from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.exit_codes import Exit
 from fullcount.runtime.plan.cells import from_json, microseconds
+from fullcount.runtime.plan.undo_words import undo_summary
 from fullcount.runtime.store.errors import FenceLost, LeaseHeld
 from fullcount.runtime.store.views import Fence, OutcomeEntry, RunKind
 from fullcount.runtime.telling import of_act
@@ -234,5 +235,6 @@ def finish_run(context: ApplyContext, report: ApplyReport, kind: RunKind) -> Non
         summary["stopped_by"] = {"code": report.stopped_by.code, "message": report.stopped_by.message}
     if report.resumes_at is not None:
         summary["resumes_at"] = report.resumes_at.isoformat()
+    summary |= undo_summary(context.plan.document)
     notices = of_act(context.workflow, context.plan.document, kind.value, state, report, context.clock())
     context.store.finish_run(report.run_id, state, report.exit, summary, notices)

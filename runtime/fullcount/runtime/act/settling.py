@@ -98,6 +98,6 @@ def _over(again: Sequence[Item], context: ApplyContext) -> list[OutcomeEntry]:
         OutcomeEntry(item.row.key, Outcome.FAILED, None, NO_EFFECT)
         for item in again
         if item.intent is not None
-        and item.intent.intent_at is not None
-        and now - max(item.intent.intent_at, replaced_at) >= ARRIVES
+        and item.intent.last_meant_at is not None
+        and now - max(item.intent.last_meant_at, replaced_at) >= ARRIVES
     ]

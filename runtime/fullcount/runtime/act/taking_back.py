@@ -17,7 +17,7 @@ from fullcount.runtime.act.calls import CallsOf
 from fullcount.runtime.act.context import ApplyContext
 from fullcount.runtime.act.earlier import GONE, GONE_UNDER_WAY
 from fullcount.runtime.act.group import Due, Item, Left
-from fullcount.runtime.connectors.base import Outcome, SourceReader
+from fullcount.runtime.connectors.base import LooksAtKept, Outcome, SourceError, SourceReader
 from fullcount.runtime.evidence.refusal import Finding
 from fullcount.runtime.plan.cells import cell_to_doc, to_json
 from fullcount.runtime.plan.document import PlanRow, TakenBackDoc
@@ -79,6 +79,8 @@ class TakingBack:
         if isinstance(arguments, Finding):
             return Left(OutcomeEntry(key, Outcome.REFUSED, arguments.code, arguments.message))
         due = self._restored(Due(item, arguments, found.live, at, found.live), entry)
+        if isinstance(due, Due) and isinstance(self.reader, LooksAtKept):
+            due = await self._kept(due, self.reader)
         return due if isinstance(due, Left) else self._as_approved(due, entry)
 
     def taken_back(self, due: Due, entry: LedgerEntry, may_be_written: Collection[str]) -> TakenBackDoc:
@@ -111,6 +113,17 @@ class TakingBack:
         """Return the arguments of the call that takes an object back, as a plan writes them."""
         parameters = self.calls.of(due.item.row).operation.parameters
         return {name: to_json(value, parameters[name].type.type) for name, value in due.arguments.items()}
+
+    async def _kept(self, due: Due, reader: LooksAtKept) -> Due | Left:
+        """Look whether what a source keeps itself is there to be brought back."""
+        call = self.calls.of(due.item.row).call(due.item.planned, due.arguments, due.expected, "")
+        try:
+            why = await reader.why_not_kept(replace(call, backup=due.backup))
+        except SourceError as error:
+            why = error.reason.detail or str(error.reason.code)
+        if why is None:
+            return due
+        return Left(OutcomeEntry(due.item.row.key, Outcome.REFUSED, LOST, f"{why} ({LOST})"), recorded=False)
 
     def _restored(self, due: Due, entry: LedgerEntry) -> Due | Left:
         """Add what the object is restored from, where that is its way back."""

@@ -163,12 +163,12 @@ class _Undoing:
     async def _judged(self, item: Item) -> Due | Left:
         """Whether the object is to be taken back: one that another undo was about is so once."""
         other = None if item.intent is not None else self._taken.get(item.row.key)
-        if other is None or (not other.done and other.by is None):
+        if other is None:
             return await self._judge.judge(item)
+        if not other.done:
+            return later(item.row.key, other.why_open(self.done_by))
         by = "" if other.by is None else f", by `{other.by}`"
-        if other.done:
-            return Left(OutcomeEntry(item.row.key, Outcome.CHANGED, CHANGED_SINCE, f"taken back before{by}"))
-        return later(item.row.key, f"the undo `{other.by}` may have taken it back: apply that one first")
+        return Left(OutcomeEntry(item.row.key, Outcome.CHANGED, CHANGED_SINCE, f"taken back before{by}"))
 
     async def _go_on(self, items: Mapping[tuple[Any, ...], Item], again: tuple[Item, ...]) -> None:
         context, rows = self.context, self.context.plan.document.rows

@@ -207,10 +207,16 @@ def elsewhere_report(acts: Sequence[ActElsewhere]) -> RenderableType:
     lines = [
         f"UNSETTLED  {fmt.counted(len(acts), 'object')} of the plan with an earlier act of unknown outcome (FC738)",
         wrapped("  objects   ", f"{named}{more}"),
-        *(f"  settle    fullcount apply {plan_id}" for plan_id in dict.fromkeys(act.plan_id for act in acts)),
+        *dict.fromkeys(f"  settle    {_settling(act)}" for act in acts),
         "  note      an apply finds out by reading what it can, and leaves the others alone",
     ]
     return Text("\n".join(lines))
+
+
+def _settling(act: ActElsewhere) -> str:
+    if act.by_hand:
+        return f"fullcount settle {act.plan_id} KEY --took-effect --because WHY (or --no-effect)"
+    return f"fullcount apply {act.plan_id}"
 
 
 def elsewhere_document(act: ActElsewhere) -> dict[str, Any]:

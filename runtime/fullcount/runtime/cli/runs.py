@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -119,12 +119,23 @@ def _run_text(row: RunRow) -> str:
         ended = f"{row.state:<10}  exit {row.exit}  {(row.finished_at - row.started_at).total_seconds():>7,.1f} s"
     plan_id = row.plan_id or (row.summary or {}).get("plan_id")
     made = f"run {row.run_id}" if plan_id is None else f"plan {plan_id}"
-    undoes = (row.summary or {}).get("undoes")
-    made += "" if undoes is None else f"\n{'':<23}  undo of {plain(str(undoes), 26)}"
+    of = _undone(row.summary or {})
+    made += "" if of == "" else "\n" + wrapped(" " * 25, of)
     return (
         f"{_when(row.started_at)}  {row.kind:<5}  {ended}  {plain(row.workflow, 40)}\n"
         f"{'':<23}  by {plain(str(row.by), 40)}  {made}"
     )
+
+
+def _undone(summary: Mapping[str, Any]) -> str:
+    """Return of what an undo is, and how many objects, in words; nothing for a run that was none."""
+    if summary.get("undoes") is None:
+        return ""
+    runs = [plain(str(run), 26) for run in summary.get("undoes_runs", ())]
+    by = "" if len(runs) == 0 else f", done by run {', '.join(runs[:3])}{' and others' if len(runs) > 3 else ''}"
+    objects = summary.get("objects")
+    many = "" if objects is None else f", {objects:,} {'object' if objects == 1 else 'objects'}"
+    return f"undo of {plain(str(summary['undoes']), 26)}{many}{by}"
 
 
 def _when(instant: datetime) -> str:
@@ -143,7 +154,19 @@ def _run(row: RunRow) -> dict[str, Any]:
         "finished_at": None if row.finished_at is None else row.finished_at.isoformat(),
         "state": row.state,
         "exit": row.exit,
+        "undoes": _undoes(row.summary or {}),
         "summary": row.summary,
+    }
+
+
+def _undoes(summary: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return of what an undo is, and how many objects it has (None: none could be taken back)."""
+    if summary.get("undoes") is None:
+        return None
+    return {
+        "plan_id": summary["undoes"],
+        "runs": summary.get("undoes_runs", []),
+        "objects": summary.get("objects"),
     }
 
 

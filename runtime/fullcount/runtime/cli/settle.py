@@ -10,7 +10,7 @@ from fullcount.runtime.cli import options
 @options.command()
 @options.plan_id
 @click.argument(
-    "keys", nargs=-1, required=True, metavar="KEY…", help="Keys of rows; a JSON list if the key has several fields."
+    "keys", nargs=-1, required=True, metavar="KEY…", help="Keys of rows, as a screen shows them or as a JSON list."
 )
 @click.option("--took-effect", is_flag=True, help="The act was done.")
 @click.option("--no-effect", is_flag=True, help="The act was not done, and nothing of it can come any more.")
@@ -41,7 +41,8 @@ def settle(
         stored = here.store.load_plan(plan)
         workflow = workflow_from_document(stored.document.program)
         inventory = workflow.inventories[proposal_of(workflow, stored.document.proposal).inventory]
-        named = [written_key(key, inventory) for key in keys]
+        there = [row.key for row in stored.document.rows]
+        named = [written_key(key, inventory, there) for key in keys]
         settled = here.engine.settle(stored, here.person, named, took_effect=took_effect, because=because.strip())
     if as_json:
         show_json(

@@ -10,7 +10,7 @@ from fullcount.runtime.cli import options
 @options.command()
 @options.plan_id
 @click.argument(
-    "keys", nargs=-1, required=True, metavar="KEY…", help="Keys of rows; a JSON list if the key has several fields."
+    "keys", nargs=-1, required=True, metavar="KEY…", help="Keys of rows, as a screen shows them or as a JSON list."
 )
 @click.option("--because", metavar="WHY", help="Why; it stands in the new plan.")
 @options.as_json
@@ -33,7 +33,8 @@ def strike(plan: str, keys: tuple[str, ...], because: str | None, as_json: bool)
         old = here.store.load_plan(plan)
         workflow = workflow_from_document(old.document.program)
         inventory = workflow.inventories[proposal_of(workflow, old.document.proposal).inventory]
-        struck = [written_key(key, inventory) for key in keys]
+        there = [row.key for row in old.document.rows]
+        struck = [written_key(key, inventory, there) for key in keys]
         new = here.engine.strike(old, here.person, struck, None if because is None else because.strip())
     if as_json:
         asked = set(struck)

@@ -13,7 +13,7 @@ from fullcount.runtime.cli import options
     "objects",
     nargs=-1,
     metavar="[OBJECT…]",
-    help="Only these objects of the plan or run; a JSON list if the key has several fields.",
+    help="Only these objects of the plan or run, as a screen shows their keys or as JSON lists.",
 )
 @options.as_json
 def undo(what: str, objects: tuple[str, ...], as_json: bool) -> None:

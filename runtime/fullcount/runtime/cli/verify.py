@@ -12,6 +12,7 @@ from fullcount.runtime.cli import options
 if TYPE_CHECKING:
     from fullcount.runtime.journal.entry import Head
     from fullcount.runtime.journal.report import Problem, VerifyReport
+    from fullcount.runtime.journal.verify_backups import Look
     from fullcount.runtime.workspace import Workspace
 
 
@@ -104,11 +105,18 @@ def _say_each(problems: tuple[Problem, ...]) -> None:
         click.echo(f"  …          {len(problems) - 20:,} more   fullcount verify --json")
 
 
-def _keeping(workspace: Workspace) -> frozenset[str]:
-    """Return the sources that keep deleted objects themselves."""
+def _keeping(workspace: Workspace) -> dict[str, Look]:
+    """Return the sources that keep deleted objects themselves, each with what looks at them."""
+    from functools import partial
+
     from fullcount.runtime.connectors.base import KeepsObjects
 
-    return frozenset(name for name in workspace.source_names if isinstance(workspace.connector(name)[0], KeepsObjects))
+    found: dict[str, Look] = {}
+    for name in workspace.source_names:
+        connector, config = workspace.connector(name)
+        if isinstance(connector, KeepsObjects):
+            found[name] = partial(connector.not_kept, name, config)
+    return found
 
 
 def read_anchor(text: str) -> Head:

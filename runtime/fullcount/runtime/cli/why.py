@@ -10,7 +10,7 @@ import click
 from fullcount.runtime.cli import options
 
 object_key = click.argument(
-    "key", metavar="OBJECT", help="The key of an object; a JSON list if the key has several fields."
+    "key", metavar="OBJECT", help="The key of an object, as a screen shows it or as a JSON list."
 )
 
 

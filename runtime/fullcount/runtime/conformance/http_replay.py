@@ -93,19 +93,18 @@ async def read_steps(
         consistency=Consistency.INTERVAL,
         visibility=Visibility.UNKNOWN,
     )
-    async with httpx.AsyncClient(transport=recording) as connection:
-        client = HttpClient(connection, f"https://{host_of_api(dialect)}", dialect.headers)
-        reader = _RecordedReader(dialect, client, listing, recording)
-        with tempfile.TemporaryDirectory(prefix="fullcount-replay-") as folder:
-            return await collect(
-                reader,
-                everything_of(resource),
-                resource,
-                bindings=Bindings({}, 0),
-                snapshots=SnapshotStore(Path(folder)),
-                budget=Budget(sleep=_no_wait, max_pages=limits.get("max_pages"), max_rows=limits.get("max_rows")),
-                clock=lambda: datetime.now(UTC),
-            )
+    client = HttpClient(recording, f"https://{host_of_api(dialect)}", dialect.headers)
+    reader = _RecordedReader(dialect, client, listing, recording)
+    with tempfile.TemporaryDirectory(prefix="fullcount-replay-") as folder:
+        return await collect(
+            reader,
+            everything_of(resource),
+            resource,
+            bindings=Bindings({}, 0),
+            snapshots=SnapshotStore(Path(folder)),
+            budget=Budget(sleep=_no_wait, max_pages=limits.get("max_pages"), max_rows=limits.get("max_rows")),
+            clock=lambda: datetime.now(UTC),
+        )
 
 
 async def _no_wait(seconds: float) -> None:

@@ -97,6 +97,11 @@ class _Found(_Body):
     references: list[StrictStr] | None = Field(None, alias="searchResRef")
 
 
+class _Listed(_Found):
+    entries: list[_Entry]
+    """What a search that succeeded found is always there, if only as nothing."""
+
+
 class _Page(BaseModel):
     cookie: StrictStr | None = None
 
@@ -119,7 +124,8 @@ def _ldap(case: Case) -> Judged:
 
 
 def _search(step: Step) -> ldap.SearchReply:
-    body, request = _Found.model_validate(_given(step)), step.request
+    form = _Listed if step.response.status == 0 else _Found
+    body, request = form.model_validate(_given(step)), step.request
     control = step.response.headers.get(f"control:{ldap.PAGED}")
     entries = body.entries or []
     return ldap.SearchReply(

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import httpx
-
 from fullcount.runtime.conformance.case import Step
 from fullcount.runtime.conformance.recording import HOST, Recording, request_of
 from fullcount.runtime.connectors.base import SourceError
@@ -143,5 +141,4 @@ async def _names(pages: Sequence[Step], dialect: Dialect) -> tuple[str, frozense
 
 async def reply_to(step: Step, xml_lists: Sequence[str] = ()) -> Reply:
     """Return a recorded reply as the real client takes it."""
-    async with httpx.AsyncClient(transport=Recording([step], [])) as connection:
-        return await HttpClient(connection, f"https://{HOST}", {}).send(request_of(step), xml_lists)
+    return await HttpClient(Recording([step], []), f"https://{HOST}", {}).send(request_of(step), xml_lists)

@@ -253,7 +253,10 @@ class ForeseesActing(Protocol):
     """
 
     async def unfit(self, resource: Resource, operation: str) -> Incompleteness | None:
-        """Return what would keep this operation from being done at all; None: nothing that can be seen from here."""
+        """Return what would keep this operation from being done at all; None: nothing that can be seen from here.
+
+        Never writes. Raises `SourceError`.
+        """
         ...
 
 
@@ -453,6 +456,26 @@ class KeepsObjects(Protocol):
         """
         ...
 
+    def not_kept(self, source: str, config: BaseModel, backups: Sequence[Mapping[str, Any]]) -> Sequence[str | None]:
+        """Return why the object of each of these backups is not there, or was changed there; None: it is as it was.
+
+        Writes nothing. Raises `SourceError` where it can't be looked at, which says nothing of any of them.
+        """
+        ...
+
+
+@runtime_checkable
+class LooksAtKept(Protocol):
+    """A reader of a source that keeps objects itself: it can tell whether one is there to be brought back."""
+
+    async def why_not_kept(self, call: ActCall) -> str | None:
+        """Return why what a call would bring back is not there, or was changed there.
+
+        None: it is as it was put there, the call brings back nothing of the kind, or this user may not look. Writes
+        nothing. Raises `SourceError` where it can't be looked at.
+        """
+        ...
+
 
 TARGET_FACTS = "target"
 """Identity keys that start with `target` name the system and must be equal for reader, plan and actor; other keys
@@ -460,3 +483,7 @@ TARGET_FACTS = "target"
 
 TARGET_IDS = "target_id_"
 """Of these, those that begin so are compared like all others, and shown to nobody: numbers that no reader knows."""
+
+TARGET_OBJECTS = f"{TARGET_IDS}objects_"
+"""Of these, with the name of a resource behind it: where its objects are and by what they are named. Two resources of
+one system that have the same here have the same objects under the same keys. Left out where that can't be told."""

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
 
 from pydantic import Field
 
 from fullcount.runtime.evidence.envelope import Wire
+
+UNDOING: Final = "undo"
+"""The stage of refusals of a planned undo."""
 
 
 class Ground(StrEnum):

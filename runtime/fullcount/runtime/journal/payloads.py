@@ -245,6 +245,24 @@ class Intents(Payload):
     acts: tuple[IntentMeant, ...]
 
 
+class ActAgain(Wire):
+    """One act that is gone on with under its key. `round_id`: the approval that it rests on now."""
+
+    act_id: str
+    key: tuple[Any, ...]
+    round_id: str
+
+
+class MeantAgain(Payload):
+    """Acts of which nobody knows what came of them are about to be called once more."""
+
+    KIND = "meant_again"
+    plan_id: str
+    kind: str
+    fence: int
+    acts: tuple[ActAgain, ...]
+
+
 class OutcomeSeen(Wire):
     """What came of one object."""
 
@@ -454,6 +472,7 @@ PAYLOADS: Final[dict[str, type[Payload]]] = {
         ApprovalRevoked,
         ApplyBegan,
         Intents,
+        MeantAgain,
         Outcomes,
         ApplyEnded,
         CanaryWaits,

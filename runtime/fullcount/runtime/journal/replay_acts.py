@@ -7,7 +7,15 @@ from collections import Counter
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.journal.entry import Entry, canonical_text
 from fullcount.runtime.journal.expected import HALT, Expected, State, pause_control
-from fullcount.runtime.journal.payloads import ApplyBegan, ApplyEnded, IntentMeant, Intents, Outcomes, OutcomeSeen
+from fullcount.runtime.journal.payloads import (
+    ApplyBegan,
+    ApplyEnded,
+    IntentMeant,
+    Intents,
+    MeantAgain,
+    Outcomes,
+    OutcomeSeen,
+)
 from fullcount.runtime.journal.replay_approvals import place_of, valid
 from fullcount.runtime.journal.report import About
 from fullcount.runtime.offline.pace import MeantGroup
@@ -24,6 +32,7 @@ _NO_INTENT: dict[str, str | int | None] = {
     "round_id": None,
     "intent_run_id": None,
     "intent_at": None,
+    "again_at": None,
 }
 _NO_OUTCOME: dict[str, str | int | None] = {
     "outcome": None,
@@ -59,6 +68,44 @@ def intents(state: State, entry: Entry, said: Intents) -> None:
     plan = _plan(state, entry, said.plan_id)
     if plan is None:
         return
+    _may_be_meant(state, entry, said, plan)
+    canary = state.canaries.get((said.plan_id,))
+    if said.kind == "act" and (canary is None or canary["passed_at"] is None):
+        state.early[said.plan_id] = state.early.get(said.plan_id, 0) + len(said.acts)
+    if said.kind in (ACT, UNDO):
+        keys = tuple(canonical_text(meant.key) for meant in said.acts)
+        group = MeantGroup(entry.seq, entry.at, entry.run_id, said.kind, keys)
+        state.note(About.ACT, entry, state.pace.meant(said.plan_id, group))
+    for meant in said.acts:
+        _intent(state, entry, said, meant, plan)
+
+
+def meant_again(state: State, entry: Entry, said: MeantAgain) -> None:
+    """Acts of which nobody knows what came of them are about to be called once more."""
+    plan = _plan(state, entry, said.plan_id)
+    if plan is None:
+        return
+    _may_be_meant(state, entry, said, plan)
+    if said.kind in (ACT, UNDO):
+        keys = tuple(canonical_text(again.key) for again in said.acts)
+        group = MeantGroup(entry.seq, entry.at, entry.run_id, said.kind, keys)
+        state.note(About.ACT, entry, state.pace.again(said.plan_id, group))
+    for again in said.acts:
+        name = f"the object {canonical_text(again.key)}"
+        act = state.acts.get((said.plan_id, said.kind, canonical_text(again.key)))
+        if act is None or act["act_id"] != again.act_id or act["intent_at"] is None:
+            state.wrong(About.ACT, entry, f"{name} was acted upon again, and it had never been")
+            continue
+        if act["outcome"] not in {None, Outcome.UNKNOWN.value}:
+            state.wrong(About.ACT, entry, f"{name} was acted upon again although its outcome was known")
+        what = valid(state, again.round_id, plan, entry.at) if _by_approval(said.kind, plan) else None
+        if what is not None:
+            state.wrong(About.ACT, entry, f"{name} was acted upon again without a valid approval: {what}")
+        act.set(entry, again_at=max(entry.at, act["intent_at"], act["again_at"] or 0))
+
+
+def _may_be_meant(state: State, entry: Entry, said: Intents | MeantAgain, plan: Expected) -> None:
+    """Check that acts of a plan may be meant at all: by a run that holds its lease, and while nothing forbids it."""
     _check_run(state, entry, "undo" if said.kind == "undo" else "apply", said.plan_id)
     if HALT in state.controls:
         state.wrong(About.ACT, entry, "acts were meant while all acting was halted")
@@ -67,16 +114,7 @@ def intents(state: State, entry: Entry, said: Intents) -> None:
     _of_its_kind(state, entry, said.kind, plan)
     if _by_approval(said.kind, plan) and (plan["state"] != "applying" or plan["superseded_by"] is not None):
         state.wrong(About.ACT, entry, f"acts were meant although the plan `{said.plan_id}` was not being applied")
-    canary = state.canaries.get((said.plan_id,))
-    if said.kind == "act" and (canary is None or canary["passed_at"] is None):
-        state.early[said.plan_id] = state.early.get(said.plan_id, 0) + len(said.acts)
     state.note(About.ACT, entry, state.held.acted(_done_by(said.plan_id, plan), said.fence, entry.run_id))
-    if said.kind in (ACT, UNDO):
-        keys = tuple(canonical_text(meant.key) for meant in said.acts)
-        group = MeantGroup(entry.seq, entry.at, entry.run_id, said.kind, keys)
-        state.note(About.ACT, entry, state.pace.meant(said.plan_id, group))
-    for meant in said.acts:
-        _intent(state, entry, said, meant, plan)
 
 
 def outcomes(state: State, entry: Entry, said: Outcomes) -> None:
@@ -176,6 +214,7 @@ def _intent(state: State, entry: Entry, said: Intents, meant: IntentMeant, plan:
             "round_id": meant.round_id,
             "intent_run_id": entry.run_id,
             "intent_at": entry.at,
+            "again_at": None,
         },
     )
 

@@ -191,6 +191,8 @@ def _rule_wrong(said: ApprovedAutomatically) -> str | None:
         percent = None if said.rule.percent is None else Decimal(said.rule.percent)
     except InvalidOperation:
         return "a rule approved by a percentage that is no number"
+    if percent is not None and not percent.is_finite():
+        return "a rule approved by a percentage that is no number"
     if not 0 < said.candidates <= min(said.rule.count, said.allowed):
         return "a rule approved more objects than it, or the policy, allows"
     if percent is not None and said.candidates * 100 > percent * said.population:

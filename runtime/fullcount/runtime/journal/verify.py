@@ -9,13 +9,14 @@ against that, note the head elsewhere and hand it in as `anchor`.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from fullcount.compiler.document import DocumentError, workflow_from_document
+from fullcount.compiler.program import Act, Workflow
 from fullcount.runtime.approve.automatic import automatic_rule, never_automatic
 from fullcount.runtime.backups.files import BackupFiles
 from fullcount.runtime.collect.snapshots import SnapshotCorrupt, SnapshotMissing, SnapshotStore
@@ -28,11 +29,12 @@ from fullcount.runtime.journal.replay import replay
 from fullcount.runtime.journal.report import About, Problem, VerifyReport
 from fullcount.runtime.journal.strikes import strike_wrong
 from fullcount.runtime.journal.undos import out_of_place, undos_wrong
-from fullcount.runtime.journal.verify_backups import check_backups
+from fullcount.runtime.journal.verify_backups import Look, check_backups
 from fullcount.runtime.offline.clocks import steps_wrong
 from fullcount.runtime.offline.facts import UNTOLD
 from fullcount.runtime.offline.notices import untold
-from fullcount.runtime.offline.pace import rate_of, too_fast
+from fullcount.runtime.offline.pace import too_fast
+from fullcount.runtime.offline.programs import act_of, program_wrong, rate_of
 from fullcount.runtime.offline.rehearsals import still_to_rehearse
 from fullcount.runtime.offline.signers import AllowedSigner
 from fullcount.runtime.plan.document import PlanDocument
@@ -48,12 +50,12 @@ def verify(
     snapshots: SnapshotStore | None = None,
     *,
     backups: BackupFiles | None = None,
-    keeping: Collection[str] = (),
+    keeping: Mapping[str, Look] | None = None,
     anchor: Head | None = None,
     signers: tuple[AllowedSigner, ...] | None = None,
 ) -> VerifyReport:
     """Verify the store. `snapshots`, `backups`: check what is stored there too. `anchor`: a head noted elsewhere.
-    `keeping`: the sources that keep the objects themselves, whose backups only name them.
+    `keeping`: the sources that keep the objects themselves, whose backups only name them, and what looks at those.
 
     `signers`: who may sign; without them signatures of approvals are checked by their own keys.
     """
@@ -113,10 +115,7 @@ def _plan_documents(state: State, session: Session) -> None:
             state.problems.append(Problem(About.PLAN, row.seq, what))
         if plans.makers(document) != state.authors.get(plan_id):
             state.problems.append(Problem(About.PLAN, row.seq, f"the plan `{plan_id}` names other authors"))
-        _canary(state, row, document)
-        _counted(state, row, document)
-        _automatic(state, row, document)
-        _out_of_turn(state, document)
+        _by_its_program(state, row, document)
         state.problems += undos_wrong(state, session, document)
         listed = {canonical_text(item.key) for item in document.rows}
         if document.undo is not None:
@@ -131,25 +130,54 @@ def _plan_documents(state: State, session: Session) -> None:
     state.problems += out_of_place(state, undos)
 
 
-def _out_of_turn(state: State, document: PlanDocument) -> None:
-    """Check what the plan says should have come earlier, later or at all: steps, their pace, and who is told."""
+def _by_its_program(state: State, row: Expected, document: PlanDocument) -> None:
+    """Check what was done by what the plan's program says of it. One that can't be read is told: nothing was judged."""
+    plan = _as_read_offline(document)
+    unread = program_wrong(plan)
+    try:
+        workflow = workflow_from_document(document.program)
+    except DocumentError as error:
+        unread = unread or (
+            f"what it does can't be read in its program, so that its acts can't be judged by it: {error}"
+        )
+    if unread is not None:
+        state.problems.append(Problem(About.PLAN, row.seq, f"the plan `{document.plan_id}`: {unread}"))
+        return
+    act = next((act for act in workflow.acts if act.proposal == document.proposal), None)
+    if act is None and len(state.acts_of.get(document.plan_id, {})) > 0:
+        what = f"the plan `{document.plan_id}`: it was acted on, and its program only proposes"
+        state.problems.append(Problem(About.PLAN, row.seq, what))
+    _canary(state, row, document, act)
+    _counted(state, row, document, act)
+    _automatic(state, row, document, workflow)
+    _out_of_turn(state, plan)
+
+
+def _as_read_offline(document: PlanDocument) -> dict[str, Any]:
     steps = document.steps is not None
-    plan = {
+    staged = [row for row in document.rows if steps or row.step is not None]
+    return {
         "plan_id": document.plan_id,
         "run_id": document.run_id,
         "proposal": document.proposal,
         "program": document.program,
         "steps": {} if steps else None,
-        "rows": [row.model_dump(mode="json", include={"key", "incarnation", "step"}) for row in document.rows if steps],
+        "undo": None if document.undo is None else {},
+        "rows": [row.model_dump(mode="json", include={"key", "incarnation", "step"}) for row in staged],
     }
 
+
+def _out_of_turn(state: State, plan: dict[str, Any]) -> None:
+    """Check what the plan says should have come earlier, later or at all: steps, their pace, and who is told."""
+    plan_id, act = plan["plan_id"], act_of(plan)
+
     def outcome_of(kind: str, key: str) -> str | None:
-        found: str | None = state.acts[document.plan_id, kind, key]["outcome"]
+        found: str | None = state.acts[plan_id, kind, key]["outcome"]
         return found
 
     for seq, what in (
         *steps_wrong(state.clocks, plan),
-        *too_fast(state.pace, document.plan_id, rate_of(plan), outcome_of),
+        *too_fast(state.pace, plan_id, None if act is None else rate_of(act), outcome_of),
     ):
         state.problems.append(Problem(About.ACT, seq, what))
     for seq, what in untold(state.told, plan):
@@ -169,16 +197,11 @@ def _objects(session: Session, plan_id: str) -> dict[str, dict[str, Any]]:
 _NO_STEP: Final = dict.fromkeys(("step", "incarnation", "before_step", "since_at", "due_at"))
 
 
-def _canary(state: State, row: Expected, document: PlanDocument) -> None:
+def _canary(state: State, row: Expected, document: PlanDocument, act: Act | None) -> None:
     """Check that no more objects were acted on before the canary passed than may be, and that it was rehearsed."""
     early, passed = state.early.get(document.plan_id, 0), state.passed.get(document.plan_id)
     if early == 0 and passed is None:
         return
-    try:
-        acts = workflow_from_document(document.program).acts
-    except DocumentError:
-        return  # no apply of this version can have read it; that the document is the one that was made is checked above
-    act = next((act for act in acts if act.proposal == document.proposal), None)
     canary = None if act is None else act.canary
     listed = {canonical_text(each.key): None if each.step is None else each.step.label for each in document.rows}
     missing = [] if act is None or passed is None else still_to_rehearse(act.rehearsed, listed, passed)
@@ -193,15 +216,11 @@ def _canary(state: State, row: Expected, document: PlanDocument) -> None:
         state.problems.append(Problem(About.ACT, row.seq, what))
 
 
-def _counted(state: State, row: Expected, document: PlanDocument) -> None:
+def _counted(state: State, row: Expected, document: PlanDocument, act: Act | None) -> None:
     """Check that a canary only passed with a count that is no more than the workflow allows."""
     if document.plan_id not in state.counted:
         return
-    try:
-        acts = workflow_from_document(document.program).acts
-    except DocumentError:
-        return  # as above
-    canary = next((act.canary for act in acts if act.proposal == document.proposal), None)
+    canary = None if act is None else act.canary
     then, there = None if canary is None else canary.then, state.counted[document.plan_id]
     if then is not None and (there is None or there > then.count):
         found = "without a count" if there is None else f"with {there:,}"
@@ -209,15 +228,11 @@ def _counted(state: State, row: Expected, document: PlanDocument) -> None:
         state.problems.append(Problem(About.ACT, row.seq, what))
 
 
-def _automatic(state: State, row: Expected, document: PlanDocument) -> None:
+def _automatic(state: State, row: Expected, document: PlanDocument, workflow: Workflow) -> None:
     """Check that a plan that was approved by a rule was approved by its own, and that a rule may decide over it."""
     decided = [said for said in state.automatic.values() if said.plan_id == document.plan_id]
     if len(decided) == 0:
         return
-    try:
-        workflow = workflow_from_document(document.program)
-    except DocumentError:
-        return  # that the document is the one that was made is checked above
     rule = automatic_rule(workflow, document.proposal)
     for said in decided:
         if said.rule != rule or said.population != document.sums.inventory:

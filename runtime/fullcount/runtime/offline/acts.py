@@ -50,6 +50,44 @@ def intents(facts: Facts, line: Line, said: Said) -> None:
     plan = _made(facts, line, said["plan_id"])
     if plan is None:
         return
+    _may_be_meant(facts, line, said, plan)
+    canary = facts.canaries.get(said["plan_id"])
+    if said["kind"] == ACT and (canary is None or not canary["passed"]):
+        facts.early[said["plan_id"]] = facts.early.get(said["plan_id"], 0) + len(said["acts"])
+    if said["kind"] in (ACT, UNDO):
+        keys = tuple(canonical(meant["key"]) for meant in said["acts"])
+        group = MeantGroup(line.seq, line.at, line.run_id, said["kind"], keys)
+        facts.note("act", line, facts.pace.meant(said["plan_id"], group))
+    for meant in said["acts"]:
+        _intent(facts, line, said, meant, plan)
+
+
+def meant_again(facts: Facts, line: Line, said: Said) -> None:
+    """Acts of which nobody knows what came of them are about to be called once more."""
+    plan = _made(facts, line, said["plan_id"])
+    if plan is None:
+        return
+    _may_be_meant(facts, line, said, plan)
+    if said["kind"] in (ACT, UNDO):
+        keys = tuple(canonical(again["key"]) for again in said["acts"])
+        group = MeantGroup(line.seq, line.at, line.run_id, said["kind"], keys)
+        facts.note("act", line, facts.pace.again(said["plan_id"], group))
+    for again in said["acts"]:
+        key = canonical(again["key"])
+        act = facts.acts.get(said["plan_id"], {}).get((said["kind"], key))
+        if act is None or act["act_id"] != again["act_id"] or act["meant"] is None:
+            facts.wrong("act", line, f"the object {key} was acted upon again, and it had never been")
+            continue
+        if act["outcome"] not in {None, "unknown"}:
+            facts.wrong("act", line, f"the object {key} was acted upon again although its outcome was known")
+        by_approval = said["kind"] in (ACT, AGAIN) or plan.get("undoes") is not None
+        what = approval_wrong(facts, again["round_id"], plan, line.at) if by_approval else None
+        if what is not None:
+            facts.wrong("act", line, f"the object {key} was acted upon again without a valid approval: {what}")
+
+
+def _may_be_meant(facts: Facts, line: Line, said: Said, plan: dict[str, Any]) -> None:
+    """Check that acts of a plan may be meant at all: by a run that holds its lease, and while nothing forbids it."""
     undo, planned = said["kind"] == UNDO, plan.get("undoes") is not None
     by_approval = said["kind"] in (ACT, AGAIN) or planned
     if planned and not undo:
@@ -63,16 +101,7 @@ def intents(facts: Facts, line: Line, said: Said) -> None:
         facts.wrong("act", line, f"acts were meant while the workflow `{plan['workflow']}` was paused")
     if by_approval and (plan["state"] != "applying" or plan["superseded_by"] is not None):
         facts.wrong("act", line, f"acts were meant although the plan `{said['plan_id']}` was not being applied")
-    canary = facts.canaries.get(said["plan_id"])
-    if said["kind"] == ACT and (canary is None or not canary["passed"]):
-        facts.early[said["plan_id"]] = facts.early.get(said["plan_id"], 0) + len(said["acts"])
     facts.note("act", line, facts.leases.acted(_done_by(said["plan_id"], plan), said["fence"], line.run_id))
-    if said["kind"] in (ACT, UNDO):
-        keys = tuple(canonical(meant["key"]) for meant in said["acts"])
-        group = MeantGroup(line.seq, line.at, line.run_id, said["kind"], keys)
-        facts.note("act", line, facts.pace.meant(said["plan_id"], group))
-    for meant in said["acts"]:
-        _intent(facts, line, said, meant, plan)
 
 
 def outcomes(facts: Facts, line: Line, said: Said) -> None:

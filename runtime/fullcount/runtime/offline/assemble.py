@@ -13,9 +13,9 @@ from typing import Final
 
 _ROOM: Final = "fullcount.runtime.offline"
 ORDER: Final = (
-    "canonical", "ed25519", "sshsig", "signers", "statements", "votes", "kinds", "journal", "plans", "leases", "slots",
-    "notices", "rehearsals", "clocks", "pace", "facts", "approvals", "acts", "undos", "replaying", "attest", "files",
-    "bundle", "story",
+    "canonical", "ed25519", "sshsig", "signers", "statements", "votes", "kinds", "journal", "instants", "plans",
+    "programs", "leases", "slots", "notices", "rehearsals", "clocks", "pace", "facts", "approvals", "acts", "undos",
+    "replaying", "attest", "files", "bundle", "story",
 )  # fmt: skip
 _END: Final = '\n\nif __name__ == "__main__":\n    sys.exit(main(sys.argv[1:]))\n'
 

@@ -20,8 +20,9 @@ from fullcount.runtime.offline.files import NoFile, digest_of_own, files_below, 
 from fullcount.runtime.offline.journal import Chain, Fault
 from fullcount.runtime.offline.kinds import shape_wrong
 from fullcount.runtime.offline.notices import untold
-from fullcount.runtime.offline.pace import rate_of, too_fast
+from fullcount.runtime.offline.pace import too_fast
 from fullcount.runtime.offline.plans import plan_wrong
+from fullcount.runtime.offline.programs import act_of, canary_of, program_wrong, rate_of, to_rehearse
 from fullcount.runtime.offline.rehearsals import still_to_rehearse
 from fullcount.runtime.offline.replaying import replay_line
 from fullcount.runtime.offline.signers import SignersWrong, read_signers, why_not_allowed
@@ -78,10 +79,29 @@ def check_bundle(folder: Path, *, anchor: tuple[int, str] | None = None, signers
     return checked
 
 
-def expected_evidence(facts: Facts, run_id: str | None, plan_id: str | None) -> dict[str, str]:
-    """Return the ids of envelopes and certificates that belong to a bundle, with the hashes of their documents."""
+def expected_evidence(facts: Facts, run_id: str | None, plan_id: str | None) -> dict[str, tuple[str, str]]:
+    """Return the ids of what belongs to a bundle, with the hash of its document, and `envelope` or `certificate`."""
     runs = {run_id} | ({facts.plans[plan_id]["run_id"]} if plan_id in facts.plans else set())
-    return {name: digest for name, (of, digest) in facts.evidence.items() if of in runs}
+    return {name: (digest, kind) for name, (of, digest, kind) in facts.evidence.items() if of in runs}
+
+
+_KINDS_OF_FILES: Final = (
+    ("journal.jsonl", "the journal"),
+    ("verify.py", "the program that checks the bundle"),
+    ("bundle.json", "the list of the bundle's files"),
+    ("allowed_signers", "the list of who may sign"),
+    ("head.json.sig", "the signature over the head of the run"),
+    ("head.json", "the head of the run"),
+    ("plans/", "the plan"),
+    ("evidence/", "evidence, an envelope or a certificate,"),
+    ("statements/plan-", "the statement about the plan"),
+    ("statements/certificate-", "the statement about a certificate"),
+)
+
+
+def kind_of_file(name: str) -> str:
+    """Return what a file of a bundle is, for messages."""
+    return next((kind for beginning, kind in _KINDS_OF_FILES if name.startswith(beginning)), "a file")
 
 
 def _manifest(folder: Path, checked: Checked) -> dict[str, Any] | None:
@@ -91,7 +111,7 @@ def _manifest(folder: Path, checked: Checked) -> dict[str, Any] | None:
         shape = {"format": "text", "run_id": "text", "plan_id": "?text", "head": "{any}", "files": "{text}"}
         right = text.endswith("\n") and shape_wrong(said, shape) is None and said["format"] == FORMAT
     except (OSError, UnicodeDecodeError, NotCanonical) as error:
-        checked.wrong("bundle", f"{MANIFEST} can't be read: {error}")
+        checked.wrong("bundle", f"{kind_of_file(MANIFEST)} is missing, or can't be read: {MANIFEST}: {error}")
         return None
     if not right:
         checked.wrong("bundle", f"{MANIFEST} is not that of a `{FORMAT}`")
@@ -109,9 +129,10 @@ def _files(folder: Path, manifest: dict[str, Any], checked: Checked) -> dict[str
     found.pop(MANIFEST, None)
     caches = [name for name in found if "__pycache__" in name]
     for name in sorted(set(manifest["files"]) - set(found)):
-        checked.wrong("bundle", f"`{name}` is missing")
+        checked.wrong("bundle", f"{kind_of_file(name)} is missing: `{name}`")
     for name in sorted(set(found) - set(manifest["files"]) - set(caches)):
-        checked.wrong("bundle", f"`{name}` does not belong to the bundle")
+        what = f"{MANIFEST} has no entry of it, which is {kind_of_file(name)}"
+        checked.wrong("bundle", f"`{name}` does not belong to the bundle: {what}")
     files = {}
     for name, path in found.items():
         if name not in manifest["files"]:
@@ -130,7 +151,7 @@ def _files(folder: Path, manifest: dict[str, Any], checked: Checked) -> dict[str
         files[name] = data
     for name in (JOURNAL, VERIFIER):
         if name not in manifest["files"]:
-            checked.wrong("bundle", f"`{name}` is not part of the bundle")
+            checked.wrong("bundle", f"{kind_of_file(name)} is missing: `{name}` is not part of the bundle")
     return files
 
 
@@ -175,7 +196,8 @@ def _journal(
     checked.entries, checked.head = chain.seq, chain.hash
     checked.faults += chain.faults + checked.facts.faults
     if manifest["head"] != {"seq": chain.seq, "hash": chain.hash}:
-        checked.wrong("chain", f"the journal does not end with the head that {MANIFEST} names")
+        ends = f"the journal ends with entry {chain.seq}, and {MANIFEST} names another head"
+        checked.wrong("chain", f"{ends}: its last entries are missing, or it was rewritten")
     if anchor is not None and anchor[0] > chain.seq:
         checked.wrong("chain", f"the journal ends with entry {chain.seq}, but entry {anchor[0]} was seen in it before")
 
@@ -191,14 +213,17 @@ def _lines(path: Path, checked: Checked) -> Iterator[str]:
 def _plan(files: dict[str, bytes], manifest: dict[str, Any], checked: Checked) -> None:
     plan_id, facts = manifest["plan_id"], checked.facts
     wanted = set() if plan_id is None else {f"plans/{plan_id}.json"}
-    if {name for name in files if name.startswith("plans/")} != wanted:
-        checked.wrong("plan", "the plan in the bundle is not the one that it is of")
+    found = {name for name in files if name.startswith("plans/")}
+    for name in sorted(wanted - found):
+        checked.wrong("plan", f"the plan is missing: `{name}`")
+    for name in sorted(found - wanted):
+        checked.wrong("plan", f"`{name}` is a plan that the bundle is not of")
     told = facts.plans.get(plan_id or "")
     data = files.get(f"plans/{plan_id}.json")
     if plan_id is None or data is None:
         return
     if told is None:
-        checked.wrong("plan", f"the journal knows nothing of the plan `{plan_id}`")
+        checked.wrong("plan", f"the journal's entry of the plan `{plan_id}` is missing")
         return
     try:
         plan = read_canonical_text(data.decode())
@@ -211,66 +236,82 @@ def _plan(files: dict[str, bytes], manifest: dict[str, Any], checked: Checked) -
             wrong.append("it says something else of itself than the journal does")
         if len(plan["rows"]) != told["candidates"] or plan["caps"]["exceeded"] != told["over_cap"]:
             wrong.append("it lists another number of objects than the journal says")
-        wrong += _acted_on(facts, plan) + undo_wrong(facts, plan, told.get("undoes"))
+        unread = program_wrong(plan)
+        wrong += [unread] if unread is not None else _acted_on(facts, plan)
+        wrong += undo_wrong(facts, plan, told.get("undoes"))
         if not wrong:
+            checked.faults += _out_of_turn(facts, plan)
             checked.plan = plan  # nothing rests on one that is wrong, not even on its having every part
     except (NotCanonical, UnicodeDecodeError, KeyError, TypeError, AttributeError, ValueError) as error:
         wrong = [f"it can't be read: {error}"]
     for what in wrong:
         checked.faults.append(Fault("plan", told["seq"], f"the plan `{plan_id}`: {what}"))
-    if checked.plan is not None:
-        checked.faults += _out_of_turn(facts, checked.plan)
 
 
 def _out_of_turn(facts: Facts, plan: dict[str, Any]) -> list[Fault]:
     """Return what the plan says should have come earlier, later or at all: steps, their pace, and who is told."""
     acts = facts.acts.get(plan["plan_id"], {})
     found = steps_wrong(facts.clocks, plan)
-    found += too_fast(facts.pace, plan["plan_id"], rate_of(plan), lambda kind, key: acts[kind, key]["outcome"])
+    act = act_of(plan)
+    rate = None if act is None else rate_of(act)
+    found += too_fast(facts.pace, plan["plan_id"], rate, lambda kind, key: acts[kind, key]["outcome"])
     told = untold(facts.notices, plan)
     return [Fault("act", seq, what) for seq, what in found] + [Fault("run", seq, what) for seq, what in told]
-
-
-def _to_rehearse(act: dict[str, Any]) -> list[str | None]:
-    """Return the steps of an act whose restore is rehearsed; None: its one operation."""
-    of_steps = [step["label"] for step in act.get("steps", ()) if step.get("rehearse") is True]
-    return [None] if act.get("rehearse") is True else of_steps
 
 
 def _acted_on(facts: Facts, plan: dict[str, Any]) -> list[str]:
     listed = {canonical(row["key"]) for row in plan["rows"]}
     acts = facts.acts.get(plan["plan_id"], {})
     wrong = [f"the object {key} was acted on, which it does not list" for _, key in acts if key not in listed]
-    mine = [
-        act for act in plan["program"].get("workflow", {}).get("acts", ()) if act.get("proposal") == plan["proposal"]
-    ]
-    canary = mine[0].get("canary") if mine else None
-    if canary is not None and facts.early.get(plan["plan_id"], 0) > canary["count"]:
-        wrong.append(f"more objects were acted on before its canary of {canary['count']} passed")
+    act = act_of(plan)
+    if act is None:
+        return [*wrong, *(["it was acted on, and its program only proposes"] if len(acts) > 0 else [])]
+    canary = canary_of(act)
+    if canary is not None and facts.early.get(plan["plan_id"], 0) > canary[0]:
+        wrong.append(f"more objects were acted on before its canary of {canary[0]} passed")
     passed = facts.passed.get(plan["plan_id"])
-    if mine and passed is not None:
+    if passed is not None:
         steps = {canonical(row["key"]): (row.get("step") or {}).get("label") for row in plan["rows"]}
-        for step in still_to_rehearse(_to_rehearse(mine[0]), steps, passed):
+        for step in still_to_rehearse(to_rehearse(act), steps, passed):
             of = "" if step is None else f" of step `{step}`"
             wrong.append(f"its canary passed although no restore{of} had been rehearsed")
-    then = None if canary is None else canary.get("then")
+    then = None if canary is None else canary[1]
     if then is not None and plan["plan_id"] in facts.counted:
-        there = facts.counted[plan["plan_id"]]
-        if there is None or there > then["count"]:
-            address = f"{then['source']}.{then['resource']}"
-            wrong.append(f"its canary passed although at most {then['count']} of `{address}` may be")
+        there, (most, address) = facts.counted[plan["plan_id"]], then
+        if there is None or there > most:
+            wrong.append(f"its canary passed although at most {most} of `{address}` may be")
     return wrong
 
 
 def _evidence(files: dict[str, bytes], manifest: dict[str, Any], checked: Checked) -> None:
     wanted = expected_evidence(checked.facts, manifest["run_id"], manifest["plan_id"])
-    for name, digest in wanted.items():
+    for name, (digest, kind) in wanted.items():
         data = files.get(f"evidence/{name}.json")
-        if data is None or sha256(data) != digest:
-            checked.wrong("evidence", f"`evidence/{name}.json` is missing, or not what the journal recorded")
-    for name in files:
-        if name.startswith("evidence/") and name.removeprefix("evidence/").removesuffix(".json") not in wanted:
-            checked.wrong("evidence", f"`{name}` is nothing that the journal recorded")
+        if data is None:
+            checked.wrong("evidence", f"the {kind} `{name}` is missing: `evidence/{name}.json`")
+        elif sha256(data) != digest:
+            checked.wrong("evidence", f"the {kind} `evidence/{name}.json` is not what the journal recorded")
+    for path, data in files.items():
+        name = path.removeprefix("evidence/").removesuffix(".json")
+        if path.startswith("evidence/") and name not in wanted:
+            what = f"the journal's entry of {_evidence_in(data)} `{name}` is missing"
+            checked.wrong("evidence", f"{what}, or `{path}` does not belong to the bundle")
+    if checked.plan is None:
+        return
+    recorded = {digest for _, digest, kind in checked.facts.evidence.values() if kind == "certificate"}
+    for certificate in checked.plan["certificates"]:
+        if sha256(canonical(certificate)) not in recorded:
+            what = f"the journal's entry of a certificate of `{certificate['inventory']}` is missing"
+            checked.wrong("evidence", f"{what}, on which the plan rests")
+
+
+def _evidence_in(data: bytes) -> str:
+    """Return what a document of evidence is, by what it says of itself."""
+    try:
+        said = read_canonical_text(data.decode())
+    except (NotCanonical, UnicodeDecodeError):
+        return "something unreadable,"
+    return "the certificate" if isinstance(said, dict) and "claims" in said else "the envelope"
 
 
 def _statements(files: dict[str, bytes], checked: Checked) -> None:
@@ -295,8 +336,10 @@ def _statements(files: dict[str, bytes], checked: Checked) -> None:
             checked.wrong("statement", f"`{path}` is a statement about something else")
     for stem, statement in wanted.items():
         plain, signed = files.get(f"{stem}.intoto.json"), files.get(f"{stem}.dsse.json")
-        if (plain is None) == (signed is None):
-            checked.wrong("statement", f"`{stem}` is not there once")
+        if plain is None and signed is None:
+            checked.wrong("statement", f"{kind_of_file(stem)} is missing: `{stem}.intoto.json`, or signed `.dsse.json`")
+        elif plain is not None and signed is not None:
+            checked.wrong("statement", f"`{stem}` is there twice, signed and not")
         elif plain is not None and plain != statement:
             checked.wrong("statement", f"`{stem}.intoto.json` says something else than the record")
         elif signed is not None:
@@ -335,8 +378,11 @@ def _head(files: dict[str, bytes], manifest: dict[str, Any], checked: Checked) -
     """Check the head of the run: its last entry, and the signature over it."""
     run = checked.facts.runs.get(manifest["run_id"] or "")
     data = files.get("head.json")
+    if run is None:
+        checked.wrong("run", f"the beginning of the run `{manifest['run_id']}` is missing in the journal")
+    if data is None:
+        checked.wrong("run", f"{kind_of_file('head.json')} is missing: `head.json`")
     if run is None or data is None:
-        checked.wrong("run", "the run that the bundle is of is not in the journal, or its head.json is missing")
         return
     try:
         said = _read_head(data)
@@ -349,7 +395,9 @@ def _head(files: dict[str, bytes], manifest: dict[str, Any], checked: Checked) -
     if again != data:
         checked.wrong("run", "head.json does not name the last entry of its run")
     signature = files.get("head.json.sig")
-    if (signature is None) != (by is None) or (by is None) != (said["at"] is None):
+    if signature is None and by is not None:
+        checked.wrong("run", f"{kind_of_file('head.json.sig')} is missing: head.json says who signed it")
+    elif (signature is None) != (by is None) or (by is None) != (said["at"] is None):
         checked.wrong("run", "head.json says that it is signed and is not, or the other way round")
     elif signature is not None and by is not None:
         try:

@@ -9,15 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
 from typing import Any, Final
 
 from fullcount.runtime.offline.canonical import canonical
+from fullcount.runtime.offline.instants import micros_of
+from fullcount.runtime.offline.programs import Unread, act_of, name_of_call, steps_of
 from fullcount.runtime.offline.rehearsals import ACT, AGAIN
 
 RELEASES: Final = "release"
 RUNS, LAPSED_CLOCK, ENDED_CLOCK = "open", "lapsed", "ended"
-_EPOCH: Final = datetime.fromisoformat("1970-01-01T00:00:00+00:00")
 _STEP_DONE: Final = frozenset({"done", "already_gone"})
 
 
@@ -104,36 +104,40 @@ class Clocks:
 
 
 def steps_wrong(clocks: Clocks, plan: Mapping[str, Any]) -> list[tuple[int, str]]:
-    """Return which acts of a graduated plan came out of their turn: the entry of each intent, and what is wrong."""
+    """Return which acts of a graduated plan came out of their turn: the entry of each intent, and what is wrong.
+
+    Raises `Unread` for a plan that does not say what its steps are.
+    """
     if plan["steps"] is None:
         return []
-    acts = plan["program"].get("workflow", {}).get("acts", ())
-    act = next((each for each in acts if each.get("proposal") == plan["proposal"]), None)
+    act = act_of(plan)
     if act is None:
-        return []
+        raise Unread("it has no act, and the plan takes steps")
+    steps = steps_of(act)
     wrong = []
     for row in plan["rows"]:
         key = canonical(row["key"])
         intent = clocks.intents.get((plan["plan_id"], key))
-        what = None if intent is None else _step_wrong(row, intent, act)
+        what = None if intent is None else _step_wrong(row, intent, steps, act["release"])
         if intent is not None and what is not None:
             wrong.append((intent.seq, f"the act on the object {key}: {what}"))
     return wrong
 
 
-def _step_wrong(row: Mapping[str, Any], intent: StepMeant, act: Mapping[str, Any]) -> str | None:
+def _step_wrong(
+    row: Mapping[str, Any], intent: StepMeant, steps: Sequence[Mapping[str, Any]], release: Any
+) -> str | None:
     step = row["step"]
     if step is None or intent.step != step["label"]:
         return f"it was step `{intent.step}`, and the plan lists `{None if step is None else step['label']}`"
     label = step["label"]
-    if step["due"] is not None and intent.at < _micros(step["due"]):
+    if step["due"] is not None and intent.at < micros_of(step["due"]):
         return f"step `{label}` was taken before it was due"
     where = _elsewhere(row, step, intent) if intent.stood is not None or step["since"] is not None else None
     if where is not None:
         return where
-    steps = act.get("steps") or ()
-    call = act.get("release") if label == RELEASES else next((s["call"] for s in steps if s["label"] == label), None)
-    name = None if call is None else f"{call['source']}.{call['resource']}.{call['operation']}"
+    call = release if label == RELEASES else next((s["call"] for s in steps if s["label"] == label), None)
+    name = None if call is None else name_of_call(call)
     turn = _turn(steps, label, intent) if label != RELEASES and intent.stood is not None else None
     if turn is None and intent.operation != name:
         return f"it was `{intent.operation}`, which is not what step `{label}` does"
@@ -148,7 +152,7 @@ def _elsewhere(row: Mapping[str, Any], step: Mapping[str, Any], intent: StepMean
         return f"step `{step['label']}` was taken although no clock ran"
     done, since, _, incarnation = intent.stood
     runs_for = row["incarnation"] if step["mark"] is None else step["mark"]
-    if (done, since, incarnation) == (step["before"], _micros(step["since"]), runs_for):
+    if (done, since, incarnation) == (step["before"], micros_of(step["since"]), runs_for):
         return None
     return f"step `{step['label']}` was taken although the object stood elsewhere than the plan says"
 
@@ -167,7 +171,3 @@ def _turn(steps: Sequence[Mapping[str, Any]], label: str, intent: StepMeant) -> 
     if intent.at - since < steps[place]["after"]:
         return f"step `{label}` was taken before its time had passed"
     return None
-
-
-def _micros(text: str) -> int:
-    return (datetime.fromisoformat(text) - _EPOCH) // timedelta(microseconds=1)

@@ -33,8 +33,8 @@ class Facts:
     signers: Sequence[AllowedSigner] | None = None
     faults: list[Fault] = field(default_factory=list)
     runs: dict[str, dict[str, Any]] = field(default_factory=dict)
-    evidence: dict[str, tuple[str, str]] = field(default_factory=dict)
-    """By the id of an envelope or certificate: its run and the hash of its document."""
+    evidence: dict[str, tuple[str, str, str]] = field(default_factory=dict)
+    """By the id of an envelope or certificate: its run, the hash of its document, and which of the two it is."""
     plans: dict[str, dict[str, Any]] = field(default_factory=dict)
     standing: dict[tuple[str, str], set[str]] = field(default_factory=dict)
     """The plans of a proposal that are neither superseded nor applied."""

@@ -57,17 +57,25 @@ class Chain:
             except NotCanonical as error:
                 self.faults.append(Fault("chain", None, f"line {number} is not a journal entry: {error}"))
                 continue
-            what = self._wrong(line)
+            gap = self._gap(line)
+            what = self._wrong(line, after_a_gap=gap is not None)
             self.seq, self.hash = line.seq, line.hash
+            self.faults += [Fault("chain", line.seq, each) for each in (gap, what) if each is not None]
             if what is None:
-                yield line
-            else:
-                self.faults.append(Fault("chain", line.seq, what))
+                yield line  # also after a gap: what it says itself is whole, and what is missing is told by name then
 
-    def _wrong(self, line: Line) -> str | None:
-        if line.seq != self.seq + 1:
-            return f"the entries from {self.seq + 1} on are missing"
-        if line.prev != self.hash:
+    def _gap(self, line: Line) -> str | None:
+        if line.seq == self.seq + 1:
+            return None
+        if line.seq <= self.seq:
+            return "it is out of its place: an entry of this number, or a later one, came before it"
+        first, last = self.seq + 1, line.seq - 1
+        if first == last:
+            return f"entry {first} of the journal is missing before it"
+        return f"the entries {first} to {last} of the journal are missing before it"
+
+    def _wrong(self, line: Line, *, after_a_gap: bool) -> str | None:
+        if line.prev != self.hash and not after_a_gap:
             return "it does not follow from the entry before it: one of the two was changed, removed or moved"
         whole = {
             "seq": line.seq, "at": line.at, "kind": line.kind, "run_id": line.run_id, "payload": line.said,

@@ -58,6 +58,10 @@ KINDS: Final[dict[str, dict[str, Any]]] = {
             "round_id": "text", "step=": "?text", "sealed=": "?text",
         }],
     },
+    "meant_again": {
+        "plan_id": "text", "kind": "text", "fence": "int",
+        "acts": [{"act_id": "text", "key": _KEY, "round_id": "text"}],
+    },
     "outcomes": {
         "plan_id": "text", "kind": "text",
         "outcomes": [{

@@ -55,10 +55,13 @@ class Leases:
         own = f"plan/{plan_id}"
         leases = [lease for name, lease in self.held.items() if name == own or name.startswith(f"{own}/")]
         if len(leases) == 0:
-            return f"nobody had the lease on the plan `{plan_id}`"
+            return f"nobody had the lease on the plan `{plan_id}`: the entry that gives it is missing"
         lease = next((each for each in leases if each.token == token), None)
         if lease is None:
             newest = max(each.token for each in leases)
+            if token > newest:
+                what = f"its token is {token}, and {newest} is the newest that was given"
+                return f"the entry that gives the lease on the plan `{plan_id}` to its run is missing: {what}"
             return (
                 f"its run had lost the lease on the plan `{plan_id}`: its token is {token}, and {newest} is the newest"
             )

@@ -10,6 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from fullcount.runtime.offline.programs import told_of
+
 _BEFORE: Final = {
     "sending": "pending",
     "pending": "sending",
@@ -92,14 +94,17 @@ class Notices:
 
 
 def untold(notices: Notices, plan: Mapping[str, Any]) -> list[tuple[int, str]]:
-    """Return which runs of a plan ended without telling whom its workflow names: the entry of the end, and what."""
+    """Return which runs of a plan ended without telling whom its workflow names: the entry of the end, and what.
+
+    Raises `Unread` for a plan that does not say whom.
+    """
     wrong: list[tuple[int, str]] = []
-    named = plan["program"].get("workflow", {}).get("notifies", ())
+    named = told_of(plan)
     for run_id, end in notices.ended.items():
         if run_id != plan["run_id"] and end.run["plan_id"] != plan["plan_id"]:
             continue
         event = event_of(end.run["kind"], end.state)
-        targets = [each["target"] for each in named if event in each["events"]]
+        targets = [target for target, events in named if event in events]
         wrong += [
             (end.seq, f"`{target}` had to be told that the run ended as `{end.state}`")
             for target in targets

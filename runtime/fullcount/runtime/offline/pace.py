@@ -7,10 +7,10 @@ nothing gave their place back, and do not count. How many calls were under way a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
-from typing import Any, Final
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Final
 
 LARGEST_GROUP: Final = 50
 """The most acts that one entry may mean."""
@@ -43,22 +43,27 @@ class Pace:
             return f"{len(group.keys)} acts were meant at once, and at most {LARGEST_GROUP} may be"
         return None
 
-
-def rate_of(plan: Mapping[str, Any]) -> Decimal | None:
-    """Return how many acts a second the workflow of a plan allows; None: it says nothing of it, or can't be read."""
-    acts = plan["program"].get("workflow", {}).get("acts", ())
-    rate = next((act.get("rate") for act in acts if act.get("proposal") == plan["proposal"]), None)
-    try:
-        return None if rate is None else Decimal(str(rate["$decimal"] if isinstance(rate, dict) else rate))
-    except (InvalidOperation, KeyError):
-        return None
+    def again(self, plan_id: str, group: MeantGroup) -> str | None:
+        """Take note of acts that are gone on with: what is meant with them at once was granted with them."""
+        before = self.groups.get(plan_id, [])
+        last = before[-1] if before else None
+        if last is not None and (last.at, last.run_id, last.kind) == (group.at, group.run_id, group.kind):
+            before.pop()
+            group = replace(group, keys=(*last.keys, *group.keys))
+        return self.meant(plan_id, group)
 
 
 def too_fast(
     pace: Pace, plan_id: str, rate: Decimal | None, outcome_of: Callable[[str, str], str | None]
 ) -> list[tuple[int, str]]:
-    """Return where acts were meant faster than `rate` allows. `outcome_of`: what came of one, by kind and object."""
-    if rate is None or rate <= 0:
+    """Return where acts were meant faster than `rate` allows; None: any number may be meant.
+
+    `outcome_of`: what came of one, by kind and object. Raises `ValueError` for a rate that nothing can keep to.
+    """
+    if rate is not None and not (rate.is_finite() and rate > 0):
+        msg = f"a rate of {rate} is none that acts can keep to"
+        raise ValueError(msg)
+    if rate is None:
         return []
     many, window = max(1, int(rate)), int(max(1 / rate, Decimal(1)) * _SECOND)
     wrong: list[tuple[int, str]] = []

@@ -139,6 +139,8 @@ def _caps_wrong(plan: dict[str, Any]) -> list[str]:
         try:
             share = Decimal(caps["percent"].removesuffix("%"))
         except InvalidOperation:
+            share = Decimal("NaN")
+        if not share.is_finite():
             return [f"the limit of `{caps['percent']}` is not a percentage"]
         limits.append(int(share * sums["inventory"] // 100))
     effective = max(0, min(limits))

@@ -11,6 +11,7 @@ from fullcount.runtime.offline.acts import (
     canary_passed,
     canary_waits,
     intents,
+    meant_again,
     outcomes,
     steps_moved,
     steps_seen,
@@ -58,12 +59,12 @@ def _run_finished(facts: Facts, line: Line, said: Said) -> None:
 
 def _envelope(facts: Facts, line: Line, said: Said) -> None:
     if facts.new(line, "envelope", said["envelope_id"]):
-        facts.evidence[said["envelope_id"]] = (line.run_id or "", said["sha256"])
+        facts.evidence[said["envelope_id"]] = (line.run_id or "", said["sha256"], "envelope")
 
 
 def _certificate(facts: Facts, line: Line, said: Said) -> None:
     if facts.new(line, "certificate", said["certificate_id"]):
-        facts.evidence[said["certificate_id"]] = (line.run_id or "", said["sha256"])
+        facts.evidence[said["certificate_id"]] = (line.run_id or "", said["sha256"], "certificate")
 
 
 def _halted(facts: Facts, _line: Line, _said: Said) -> None:
@@ -122,6 +123,7 @@ _HANDLERS: Final[dict[str, Callable[[Facts, Line, Said], None]]] = {
     "approval_revoked": approval_revoked,
     "apply_began": apply_began,
     "intents": intents,
+    "meant_again": meant_again,
     "outcomes": outcomes,
     "apply_ended": apply_ended,
     "canary_waits": canary_waits,

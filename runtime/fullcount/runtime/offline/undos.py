@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
 from typing import Any
 
 from fullcount.runtime.offline.canonical import canonical
 from fullcount.runtime.offline.facts import Facts
+from fullcount.runtime.offline.instants import micros_of
 from fullcount.runtime.offline.rehearsals import ACT, AGAIN
 
 
@@ -19,7 +19,8 @@ def undo_wrong(facts: Facts, plan: dict[str, Any], undoes: str | None) -> list[s
     wrong, of = [], facts.plans.get(undoes)
     if undo["plan_id"] != undoes or of is None or of["digest"] != undo["plan_digest"]:
         wrong.append("it is an undo of another plan than the journal says")
-    if facts.heads.get(undo["head"]["seq"]) != undo["head"]["hash"]:
+    head, made_at = undo["head"], facts.plans[plan["plan_id"]]["seq"]
+    if facts.heads.get(head["seq"]) != head["hash"] or head["seq"] >= made_at:
         wrong.append("it was made over another record than this one")
     acts = facts.acts.get(undoes, {})
     for row in plan["rows"]:
@@ -27,9 +28,7 @@ def undo_wrong(facts: Facts, plan: dict[str, Any], undoes: str | None) -> list[s
         done = {act["act_id"] for act in of_object if act is not None and act["outcome"] == "done"}
         if row["undo"]["act_id"] not in done:
             wrong.append(f"it takes back an act on the object {canonical(row['key'])} that was not done")
-    until = (datetime.fromisoformat(undo["valid_until"]) - datetime.fromisoformat("1970-01-01T00:00:00Z")) // timedelta(
-        microseconds=1
-    )
+    until = micros_of(undo["valid_until"])
     rounds = [each for each in facts.rounds.values() if each["digest"] == plan["digest"]]
     if any(each["expires_at"] is not None and each["expires_at"] > until for each in rounds):
         wrong.append("it was approved for longer than it is valid")

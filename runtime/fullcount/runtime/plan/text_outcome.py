@@ -16,7 +16,7 @@ from rich.text import Text
 from fullcount.runtime import format as fmt
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.evidence.envelope import Envelope, Status
-from fullcount.runtime.evidence.refusal import Finding, Ground, Need, Prevented, Refusal
+from fullcount.runtime.evidence.refusal import UNDOING, Finding, Ground, Need, Prevented, Refusal
 from fullcount.runtime.evidence.wording import unusable_fields
 from fullcount.runtime.plan.layout import BLANK, FAINT, Said, labelled, stacked, verdict_line
 from fullcount.runtime.plan.review import AppliedView
@@ -64,6 +64,8 @@ def render_refusal(
     word = _WORDS[min((refusal.ground for refusal in refusals), key=order.index)]
     if {finding.code for refusal in refusals for finding in refusal.findings} == {_UNAPPROVED}:
         word = "NEEDS APPROVAL"
+    if word == _WORDS[Ground.POLICY] and all(refusal.stage == UNDOING for refusal in refusals):
+        word = "NOT UNDONE"  # it is what the objects are that forbids it, no rule that somebody set
     findings = list(dict.fromkeys(_identity(f) for refusal in refusals for f in refusal.findings))
     by_identity = {_identity(f): f for refusal in refusals for f in refusal.findings}
     found = [by_identity[identity] for identity in findings]

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fullcount.runtime import format as fmt
 from fullcount.runtime.plan.document import PlanDocument
 from fullcount.runtime.text import plain
+
+
+def undo_summary(doc: PlanDocument) -> dict[str, Any]:
+    """Return what the record of a run says of the undo that it planned or applied; nothing for any other plan."""
+    if doc.undo is None:
+        return {}
+    return {"undoes": doc.undo.plan_id, "undoes_runs": list(doc.undo.runs), "objects": doc.sums.candidates}
 
 
 def taken_back(doc: PlanDocument, where: str) -> str:

@@ -31,6 +31,11 @@ def of_run(session: Session, run_id: str) -> tuple[DoneAct, ...]:
     return _done(session, tables.Act.intent_run_id == run_id)
 
 
+def of_plan(session: Session, plan_id: str) -> tuple[DoneAct, ...]:
+    """Return what a plan did."""
+    return _done(session, tables.Act.plan_id == plan_id)
+
+
 def of_object(session: Session, keys: Sequence[Sequence[Any]]) -> tuple[DoneAct, ...]:
     """Return what was done to the object that one of these keys is of, the latest plan first."""
     return _done(session, tables.Act.object_key.in_([canonical_text(list(key)) for key in keys]))

@@ -1,6 +1,7 @@
 """Acts of other plans on the very objects that a plan is about to act on.
 
-An object is what stands under one key of one resource of one system, whichever plan lists it. Guarantees: while an act
+An object is what stands under one key of one resource of one system, whichever plan lists it; and of two resources that
+the source tells to have the same objects (`TARGET_OBJECTS`) whichever of them lists it. Guarantees: while an act
 of another plan on it has no known outcome, nothing is meant for it; nor is anything on the ground of what was read of
 it before another plan acted on it. To be asked in the transaction that records the intents: writers take turns, so that
 of two plans that meet at once one finds the other. What can't be told apart counts as the same object.
@@ -17,21 +18,24 @@ from sqlalchemy import Row, and_, bindparam, or_, select
 from sqlalchemy.orm import Session
 
 from fullcount.compiler.document import DocumentError, workflow_from_document
-from fullcount.runtime.connectors.base import TARGET_FACTS, Outcome
+from fullcount.runtime.connectors.base import TARGET_FACTS, TARGET_OBJECTS, Outcome
 from fullcount.runtime.journal.entry import parse_canonical
 from fullcount.runtime.plan.digest import sha256_text
 from fullcount.runtime.store import tables
 from fullcount.runtime.store.errors import LedgerRefused
 from fullcount.runtime.store.instants import from_micros
+from fullcount.runtime.store.views import ActKind
 from fullcount.runtime.typed import object_argument
 
 IN_THE_WAY: Final = "FC738"
 """The reason of an object that was left alone because of an act of another plan."""
 
+_TABLE: Final = "target_table_"
+"""A fact of one resource, by its name, that people are shown."""
 _DID: Final = (Outcome.DONE.value, Outcome.FAILED.value)
 """Outcomes after which an object may not be as it was read before."""
 
-_Found = Row[str, str, str, str | None, int | None, int | None, str]
+_Found = Row[str, str, str, str | None, int | None, int | None, str, str | None]
 
 _MEANT: Final = (
     select(
@@ -42,6 +46,7 @@ _MEANT: Final = (
         tables.Act.intent_at,
         tables.Act.outcome_at,
         tables.Plan.workflow,
+        tables.Plan.undoes,
     )
     .join(tables.Plan, tables.Plan.plan_id == tables.Act.plan_id)
     .where(tables.Act.intent_at.is_not(None), tables.Act.plan_id != bindparam("plan"))
@@ -70,6 +75,8 @@ class ActElsewhere:
     object_key: tuple[Any, ...]
     meant_at: datetime
     settled: bool
+    by_hand: bool = False
+    """No apply of its plan finds out what came of it: an older version took back under the plan that did it."""
 
     @property
     def why(self) -> str:
@@ -80,9 +87,10 @@ class ActElsewhere:
                 " plan has it if it is still due"
             )
         what = "act" if self.kind == "act" else "taking back"
+        by_reading = "" if self.by_hand else f"fullcount apply {self.plan_id}, or "
         return (
             f"an earlier {what} on it, of the plan {self.plan_id} (`{self.workflow}`), is of unknown outcome; settle"
-            f" it: fullcount apply {self.plan_id}, or by hand, once you know: fullcount settle {self.plan_id}"
+            f" it: {by_reading}by hand, once you know: fullcount settle {self.plan_id}"
             f" {object_argument(self.object_key)} --took-effect --because WHY (or --no-effect)"
         )
 
@@ -130,6 +138,7 @@ def _first(session: Session, plan: tables.Plan, acts: Sequence[_Found]) -> dict[
             object_key=tuple(parse_canonical(act.object_key)),
             meant_at=from_micros(act.intent_at or 0),
             settled=act.outcome in _DID,
+            by_hand=act.kind == ActKind.UNDO.value and act.undoes is None,
         )
     return found
 
@@ -146,10 +155,14 @@ def require_none(session: Session, plan: tables.Plan, read_at: Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class _Ground:
-    """The resource that a plan's objects are of, and what is known of the system that has them."""
+    """The resource that a plan's objects are of, and what is known of the system that has them.
+
+    `objects`: what the source says of where they are; None: nothing.
+    """
 
     resource: str
     facts: Mapping[str, str]
+    objects: str | None
 
 
 _KNOWN: Final[dict[str, _Ground | None]] = {}
@@ -158,11 +171,14 @@ _MOST: Final = 512
 
 
 def _other_object(session: Session, plan_id: str, other_id: str) -> bool:
-    """Whether equal keys of two plans surely are two objects: of another resource, or in another system."""
+    """Whether equal keys of two plans surely are two objects: of another resource, or in another system.
+
+    Resources of one name are never told apart by where their objects are: one table may have two names.
+    """
     here, there = _ground(session, plan_id), _ground(session, other_id)
     if here is None or there is None:
         return False
-    if here.resource != there.resource:
+    if here.resource != there.resource and (here.objects is None or here.objects != there.objects):
         return True
     return any(there.facts.get(name, fact) != fact for name, fact in here.facts.items())
 
@@ -193,4 +209,12 @@ def _ground_of(text: str) -> _Ground | None:
     if inventory is None:
         return None
     facts = document["target"].get(inventory.source, {})
-    return _Ground(inventory.resource, {name: fact for name, fact in facts.items() if name.startswith(TARGET_FACTS)})
+    own = f"{_TABLE}{inventory.resource}"
+    system = {
+        name: fact
+        for name, fact in facts.items()
+        if name.startswith(TARGET_FACTS)
+        and not name.startswith(TARGET_OBJECTS)
+        and (name == own or not name.startswith(_TABLE))  # where other resources are says nothing of these objects
+    }
+    return _Ground(inventory.resource, system, facts.get(f"{TARGET_OBJECTS}{inventory.resource}"))

@@ -22,6 +22,7 @@ from fullcount.runtime.store.errors import IdempotencyMismatch, LedgerRefused, P
 from fullcount.runtime.store.instants import to_span
 from fullcount.runtime.store.ledger_rows import (
     StoredAct,
+    again_payload,
     entry_of,
     idempotency_key,
     intents_payload,
@@ -45,6 +46,12 @@ _END: Final = (
     .where(tables.Act.act_id == bindparam("b_act"))
     .values({name: bindparam(name) for name in _ENDED})
 )
+_AGAIN: Final = (
+    update(tables.Act.__table__)  # type: ignore[arg-type]
+    .where(tables.Act.act_id == bindparam("b_act"))
+    .values(again_at=bindparam("again_at"))
+)
+_OPEN: Final = (None, Outcome.UNKNOWN.value)
 
 WITHOUT_CALL = frozenset({Outcome.ALREADY_GONE, Outcome.CHANGED, Outcome.REFUSED})
 """Outcomes that an object can have without anything having been meant for it: it was left alone at the recheck."""
@@ -70,12 +77,16 @@ def record_intents(
     elsewhere.require_none(tx.session, plan, read)
     rows: list[dict[str, Any]] = []
     seals: dict[str, str] = {}
+    again: list[tuple[StoredAct, str]] = []
     for key, intent in zip(keys, intents, strict=True):
         parameters = canonical_text(dict(intent.parameters))
         sha256 = sha256_text(parameters.encode())
         known = stored.get(key)
         if known is not None:
             _same_or_refused(known, intent, sha256)
+            if known.intent_at is not None and known.outcome in _OPEN:
+                round_id = round_of[key].round_id if key in round_of else known.round_id
+                again.append((known, round_id))
             continue
         round_ = round_of[key]
         act_key = idempotency_key(_key(round_), intent.object_key, intent.operation, kind, listed[key].step)
@@ -99,6 +110,11 @@ def record_intents(
     if rows:
         tx.session.connection().execute(_MEANT, rows)
         tx.record(intents_payload(plan.plan_id, kind, fence, rows, seals), run_id=run_id)
+    if again:
+        # a call of it may be made once more, so that it counts from now on how long one may still arrive
+        moved = [{"b_act": act.act_id, "again_at": _last_meant(act, tx.now)} for act, _ in again]
+        tx.session.connection().execute(_AGAIN, moved)
+        tx.record(again_payload(plan.plan_id, kind, fence, again), run_id=run_id)
     fresh = {row["object_key"]: row for row in rows}
     return tuple(entry_of(fresh[key], fresh=True) if key in fresh else to_entry(stored[key]) for key in keys)
 
@@ -255,6 +271,11 @@ def _same_or_refused(known: StoredAct, intent: Intent, sha256: str) -> None:
             " (IDEMPOTENCY_MISMATCH)",
             help="a different act needs a new plan and a new approval",
         )
+
+
+def _last_meant(act: StoredAct, now: int) -> int:
+    """Return when an act that is meant now was meant last; no earlier than before, whatever the clock says."""
+    return int(max(now, act.intent_at, act.again_at or 0))
 
 
 def _check_without_call(tx: Transaction, plan: tables.Plan, fence: Fence, item: OutcomeEntry, kind: ActKind) -> None:

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.journal.entry import canonical_text, parse_canonical
-from fullcount.runtime.journal.payloads import IntentMeant, Intents, Outcomes, OutcomeSeen
+from fullcount.runtime.journal.payloads import ActAgain, IntentMeant, Intents, MeantAgain, Outcomes, OutcomeSeen
 from fullcount.runtime.plan.digest import canonical_bytes, sha256_text
 from fullcount.runtime.store import tables
 from fullcount.runtime.store.instants import from_micros
@@ -107,6 +107,19 @@ def intents_payload(
     )
 
 
+def again_payload(plan_id: str, kind: ActKind, fence: Fence, acts: Sequence[tuple[StoredAct, str]]) -> MeantAgain:
+    """Return the journal entry of acts that are gone on with, each with the approval that it rests on now."""
+    return MeantAgain(
+        plan_id=plan_id,
+        kind=kind.value,
+        fence=fence.token,
+        acts=tuple(
+            ActAgain(act_id=act.act_id, key=tuple(parse_canonical(act.object_key)), round_id=round_id)
+            for act, round_id in acts
+        ),
+    )
+
+
 def outcomes_payload(plan_id: str, kind: ActKind, written: Sequence[tuple[str, str, Mapping[str, Any]]]) -> Outcomes:
     """Return the journal entry of outcomes: `(act id, key, columns)`; what an undo needs is there as a hash."""
     return Outcomes(
@@ -135,6 +148,7 @@ def entry_of(act: Mapping[str, Any], *, fresh: bool = False) -> LedgerEntry:
     """Return columns as they are handed out; one that is missing is null. `fresh`: they were written just now."""
     parameters, before = act.get("parameters"), act.get("before")
     intent_at, outcome, outcome_at = act.get("intent_at"), act.get("outcome"), act.get("outcome_at")
+    again_at = act.get("again_at")
     return LedgerEntry(
         act_id=act["act_id"],
         plan_id=act["plan_id"],
@@ -151,6 +165,7 @@ def entry_of(act: Mapping[str, Any], *, fresh: bool = False) -> LedgerEntry:
         outcome_at=None if outcome_at is None else from_micros(outcome_at),
         fresh=fresh,
         step=act.get("step"),
+        again_at=None if again_at is None else from_micros(again_at),
     )
 
 

@@ -15,10 +15,10 @@ from sqlalchemy import Connection, Engine, inspect, text
 from fullcount.runtime.store.errors import StoreTooNew, StoreTooOld, StoreUnavailable
 from fullcount.runtime.store.reading import missing
 
-REVISION: Final = "0010"
+REVISION: Final = "0011"
 """The revision that this version's tables are at; a test holds it equal to the newest migration."""
 
-KNOWN: Final = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010")
+KNOWN: Final = ("0001", "0002", "0003", "0004", "0005", "0006", "0007", "0008", "0009", "0010", "0011")
 """Every revision that this version knows, oldest first."""
 
 _LOCK: Final = 0x46554C4C  # any constant will do, as long as all versions share it

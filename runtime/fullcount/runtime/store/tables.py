@@ -299,6 +299,8 @@ class Act(Base):
     intent_run_id: Mapped[str | None] = mapped_column(ForeignKey("runs.run_id"))
     intent_at: Mapped[int | None] = mapped_column(BigInteger)
     """None: the object was left alone before anything was meant for it (changed, gone, refused at the recheck)."""
+    again_at: Mapped[int | None] = mapped_column(BigInteger)
+    """When it was last meant again, to be gone on with under the same key; None: it was meant once."""
     outcome: Mapped[str | None] = mapped_column(String(16))
     reason: Mapped[str | None] = mapped_column(String(64))
     detail: Mapped[str | None] = mapped_column(Text)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, Final
 
 from sqlalchemy import or_, select
@@ -18,9 +17,9 @@ from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.journal.entry import parse_canonical
 from fullcount.runtime.store import rehearsals, tables
 from fullcount.runtime.store.errors import LedgerRefused
-from fullcount.runtime.store.instants import from_micros
 from fullcount.runtime.store.ledger_rows import named
 from fullcount.runtime.store.views import ActKind
+from fullcount.runtime.typed import object_argument
 
 _SURELY_NOT: Final = (Outcome.CHANGED, Outcome.ALREADY_GONE, Outcome.REFUSED, Outcome.FAILED)
 
@@ -29,13 +28,22 @@ _SURELY_NOT: Final = (Outcome.CHANGED, Outcome.ALREADY_GONE, Outcome.REFUSED, Ou
 class TakenBack:
     """One object that an undo took back, or may have: `done` is False while that is open. `by`: the undo's plan.
 
-    `by` None: an older version did it, without a plan of its own.
+    `by` None: an older version did it, without a plan of its own, so that no apply finds out what came of it.
     """
 
     object_key: tuple[Any, ...]
     done: bool
     by: str | None
-    meant_at: datetime | None
+
+    def why_open(self, done_by: str) -> str:
+        """Why it can't be taken back while that is open, and what to do. `done_by`: the plan that did it."""
+        if self.by is not None:
+            return f"the undo `{self.by}` may have taken it back: apply that one first"
+        settle = f"fullcount settle {done_by} {object_argument(self.object_key)} --took-effect --because WHY"
+        return (
+            "an older version was taking it back and was cut off, and nobody knows whether that took effect: look at"
+            f" it, and say so: {settle} (or --no-effect)"
+        )
 
 
 def of_plan(session: Session, plan_id: str) -> tuple[TakenBack, ...]:
@@ -46,6 +54,11 @@ def of_plan(session: Session, plan_id: str) -> tuple[TakenBack, ...]:
 def done_of(session: Session, plan_ids: Iterable[str]) -> frozenset[tuple[str, str]]:
     """Return what was taken back of these plans, by plan and key as it is stored."""
     return frozenset(place for place, found in _acts(session, list(plan_ids)).items() if found.done)
+
+
+def open_of(session: Session, plan_ids: Iterable[str]) -> frozenset[tuple[str, str]]:
+    """Return what may have been taken back of these plans, by plan and key as it is stored: nobody knows yet."""
+    return frozenset(place for place, found in _acts(session, list(plan_ids)).items() if not found.done)
 
 
 def check_may_be(session: Session, undo: tables.Plan, keys: Sequence[str], *, left_alone: bool = False) -> None:
@@ -60,9 +73,10 @@ def check_may_be(session: Session, undo: tables.Plan, keys: Sequence[str], *, le
     for key in keys:
         if key not in done:
             what = f"was not acted upon by the plan `{plan_id}`, so there is nothing to undo"
-        elif not left_alone and key in taken and (taken[key].done or taken[key].by is not None):
-            said = "was taken back" if taken[key].done else "may have been taken back"
-            what = f"{said} {'before' if taken[key].by is None else f'by the undo `{taken[key].by}`'}"
+        elif not left_alone and key in taken and not taken[key].done:
+            what = f"may have been taken back: {taken[key].why_open(plan_id)}"
+        elif not left_alone and key in taken:
+            what = f"was taken back {'before' if taken[key].by is None else f'by the undo `{taken[key].by}`'}"
         else:
             continue
         raise LedgerRefused(
@@ -76,7 +90,7 @@ def _acts(
     """Return the undos that took effect, or may have, by the plan that did it and the object; one that did counts."""
     act, plan = tables.Act, tables.Plan
     query = (
-        select(act.plan_id, act.object_key, act.outcome, act.intent_at, plan.undoes)
+        select(act.plan_id, act.object_key, act.outcome, plan.undoes)
         .join(plan, plan.plan_id == act.plan_id)
         .where(
             or_(plan.plan_id.in_(plan_ids), plan.undoes.in_(plan_ids)),
@@ -98,6 +112,5 @@ def _acts(
             object_key=tuple(parse_canonical(row.object_key)),
             done=row.outcome == Outcome.DONE.value,
             by=None if row.undoes is None else row.plan_id,
-            meant_at=from_micros(row.intent_at),
         )
     return found

@@ -199,6 +199,15 @@ class LedgerEntry:
     outcome_at: datetime | None
     fresh: bool = False
     step: str | None = None
+    again_at: datetime | None = None
+
+    @property
+    def last_meant_at(self) -> datetime | None:
+        """When it was meant for the last time: from then on counts how long a call of it may still arrive.
+
+        How long a target knows its key counts from the first time, `intent_at`.
+        """
+        return self.intent_at if self.again_at is None else self.again_at
 
     @property
     def open(self) -> bool:

@@ -87,6 +87,8 @@ class Bed:
     """Within its block the source says nothing."""
     outage: Break | None = None
     """Within its block single reads, look-ups and counts fail."""
+    unfit: Break | None = None
+    """Within its block the operation of `act` can't be done at all, and a reader that foresees so much can see it."""
     hide: Break | None = None
     """Within its block the reader is not allowed to see some of the objects."""
     nothing_hides: str = ""

@@ -177,7 +177,7 @@ async def acting(bed: Bed) -> AsyncIterator[SourceActor]:
         await actor.close()
 
 
-async def _seen_call(bed: Bed, act: Act, key: Key) -> ActCall:
+async def seen_call(bed: Bed, act: Act, key: Key) -> ActCall:
     """Return a call on an object as it is now."""
     resource = bed.declared()
     async with reading(bed) as reader:
@@ -198,9 +198,9 @@ def _same_but(bed: Bed, key: Key | None, before: Mapping[Key, object], what: str
 
 async def an_act_does_what_it_says_and_nothing_else(bed: Bed) -> None:
     """Done, its object alone is another one or gone, and reading tells so."""
-    act = _act(bed)
+    act = the_act(bed)
     key, before = bed.some_key(), dict(bed.rows())
-    call = await _seen_call(bed, act, key)
+    call = await seen_call(bed, act, key)
     async with acting(bed) as actor:
         result = await actor.perform(call)
         require(result.outcome is Outcome.DONE, f"nothing stood against it, and it ended as {_ended(result)}")
@@ -210,7 +210,8 @@ async def an_act_does_what_it_says_and_nothing_else(bed: Bed) -> None:
         require(told is not False, "it was done, and `took_effect` says that it was not")
 
 
-def _act(bed: Bed) -> Act:
+def the_act(bed: Bed) -> Act:
+    """Return the operation to try; skips a bed that has none."""
     needed(bed.act, "act")
     assert bed.act is not None  # noqa: S101 - `needed` has skipped
     return bed.act
@@ -222,9 +223,9 @@ def _ended(result: ActResult) -> str:
 
 async def an_object_that_changed_is_left_alone(bed: Bed) -> None:
     """Whoever changed it since it was seen is not overwritten."""
-    act = _act(bed)
+    act = the_act(bed)
     key = bed.some_key()
-    call = await _seen_call(bed, act, key)
+    call = await seen_call(bed, act, key)
     bed.change(key)
     await _refused(bed, call, (Outcome.CHANGED,), "the object changed since it was seen")
 
@@ -242,11 +243,11 @@ async def _refused(bed: Bed, call: ActCall, outcomes: Sequence[Outcome], why: st
 
 async def an_object_that_is_gone_is_not_made_again(bed: Bed) -> None:
     """Acting on what is no longer there changes nothing, and says so."""
-    act = _act(bed)
+    act = the_act(bed)
     if bed.declared().operations[act.operation].effect is Effect.CREATE:
         return
     key = bed.some_key()
-    call = await _seen_call(bed, act, key)
+    call = await seen_call(bed, act, key)
     bed.remove(key)
     gone = (Outcome.ALREADY_GONE, Outcome.CHANGED, Outcome.REFUSED)
     await _refused(bed, call, gone, "the object is gone since it was seen")
@@ -254,10 +255,10 @@ async def an_object_that_is_gone_is_not_made_again(bed: Bed) -> None:
 
 async def an_object_that_was_made_again_is_left_alone(bed: Bed) -> None:
     """The key is the same, the object is another one."""
-    act = _act(bed)
+    act = the_act(bed)
     needed(bed.recreate, "recreate")
     key = bed.some_key()
-    call = await _seen_call(bed, act, key)
+    call = await seen_call(bed, act, key)
     if bed.recreate is not None:
         bed.recreate(key)
     await _refused(bed, call, (Outcome.CHANGED,), "the object was made anew since it was seen")
@@ -265,13 +266,13 @@ async def an_object_that_was_made_again_is_left_alone(bed: Bed) -> None:
 
 async def doing_it_twice_is_doing_it_once(bed: Bed) -> None:
     """The same call again, as its declared idempotency says, leaves everything as it is."""
-    act = _act(bed)
+    act = the_act(bed)
     key = bed.some_key()
     declared = bed.declared().operations[act.operation]
     promised = declared.idempotency
     if promised is Idempotency.NONE or declared.escalates:
         return  # it is never done twice
-    call = await _seen_call(bed, act, key)
+    call = await seen_call(bed, act, key)
     async with acting(bed) as actor:
         first = await actor.perform(call)
         require(first.outcome is Outcome.DONE, f"nothing stood against it, and it ended as {_ended(first)}")
@@ -284,11 +285,11 @@ async def doing_it_twice_is_doing_it_once(bed: Bed) -> None:
 
 async def a_lost_answer_is_unknown_and_told_by_reading(bed: Bed) -> None:
     """A write whose answer is lost is neither done nor failed; `took_effect` finds out, without writing."""
-    act = _act(bed)
+    act = the_act(bed)
     needed(act.lose_reply, "act.lose_reply")
     if act.lose_reply is None:
         return
-    call = await _seen_call(bed, act, bed.some_key())
+    call = await seen_call(bed, act, bed.some_key())
     async with acting(bed) as actor:
         with act.lose_reply():
             result = await actor.perform(call)

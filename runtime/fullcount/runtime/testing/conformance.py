@@ -19,6 +19,7 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from fullcount.runtime.testing import checks_of_lists as lists
+from fullcount.runtime.testing import checks_of_many as many
 from fullcount.runtime.testing import checks_of_objects as objects
 from fullcount.runtime.testing.bed import Bed
 
@@ -42,6 +43,9 @@ CHECKS: tuple[Check, ...] = (
     objects.a_recreated_object_is_another_one,
     objects.a_look_that_fails_says_nothing_of_absence,
     objects.a_look_up_finds_all_that_match_or_may,
+    many.objects_read_together_are_as_each_is_alone,
+    many.look_ups_together_say_what_each_says_alone,
+    many.what_is_asked_together_and_fails_says_nothing,
     objects.a_count_is_of_what_is_there,
     objects.an_act_does_what_it_says_and_nothing_else,
     objects.an_object_that_changed_is_left_alone,
@@ -49,6 +53,7 @@ CHECKS: tuple[Check, ...] = (
     objects.an_object_that_was_made_again_is_left_alone,
     objects.doing_it_twice_is_doing_it_once,
     objects.a_lost_answer_is_unknown_and_told_by_reading,
+    many.what_keeps_from_acting_is_foreseen,
 )
 """Every check. New ones are added; a connector that passed is to pass those too."""
 

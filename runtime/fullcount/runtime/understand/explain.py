@@ -24,7 +24,7 @@ from fullcount.runtime.understand.decision import Because, Decision, Verdict, de
 from fullcount.runtime.understand.errors import ContradictionError
 from fullcount.runtime.understand.flip import Flip, flips
 from fullcount.runtime.understand.held import held_of_plan, surroundings
-from fullcount.runtime.understand.objects import find_object, parse_key, written_key
+from fullcount.runtime.understand.objects import as_written, find_object
 from fullcount.runtime.workspace.errors import WorkspaceError
 from fullcount.runtime.workspace.exemptions import Exemption
 
@@ -59,9 +59,8 @@ def explain(document: PlanDocument, snapshots: SnapshotStore, text: str, lists: 
     proposal = {each.name: each for each in workflow.proposals}[document.proposal]
     inventory = workflow.inventories[proposal.inventory]
     held = held_of_plan(document, snapshots)
-    key = parse_key(text, inventory)
-    row = find_object(held, inventory, key)
-    written = written_key(text, inventory)
+    key, row = find_object(held, inventory, text, _on_screens(document))
+    written = as_written(key, inventory)
     rule = rule_of(workflow, proposal, _due_step(document, written))
     around = surroundings(held, workflow, rule.expressions)
     entries, notes = _entries(workflow, proposal, document, key, lists)
@@ -78,6 +77,12 @@ def explain(document: PlanDocument, snapshots: SnapshotStore, text: str, lists: 
         flips=() if ranks else flips(rule, row, decision, around),
         notes=(*_step_notes(document, written), *notes, *_changed_lists(decision, entries)),
     )
+
+
+def _on_screens(document: PlanDocument) -> list[tuple[Any, ...]]:
+    """Return the keys that screens of a plan show."""
+    kept = [key for group in document.kept for key in group.examples]
+    return [*(row.key for row in document.rows), *(row.key for row in document.undecided), *kept]
 
 
 def agreed(

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
+from collections.abc import Collection
 from typing import Any
 
 from fullcount.compiler import program
 from fullcount.compiler.types import Kind, Scalar, Type
 from fullcount.compiler.values import Row, Value
 from fullcount.runtime import format as fmt
+from fullcount.runtime.act.snapshot_rows import SnapshotRows
 from fullcount.runtime.plan import tables
 from fullcount.runtime.plan.cells import NotOfTypeError, from_json, to_json
 from fullcount.runtime.text import plain
+from fullcount.runtime.typed_keys import meant, readings, shortened
 from fullcount.runtime.understand.errors import NoAnswerError
 from fullcount.runtime.understand.held import Held, rows_of
 
@@ -20,34 +21,41 @@ _CLOSE = 3
 _SIMILAR = 0.75
 
 
-def parse_key(text: str, inventory: program.Inventory) -> tuple[Value, ...]:
-    """Return a key from its text: as it is for one field, a JSON list for several. Raises `NoAnswerError` FC681."""
+def parse_keys(text: str, inventory: program.Inventory) -> tuple[tuple[Value, ...], ...]:
+    """Return the keys that a text may stand for (see `typed_keys`), plainest first. Raises `NoAnswerError` FC681."""
     types = [inventory.fields[name].type for name in inventory.key]
     named = ", ".join(f"`{name}: {of}`" for name, of in zip(inventory.key, types, strict=True))
-    if len(types) == 1:
-        parts: Sequence[Any] = [text]
-    else:
+    found: dict[tuple[Value, ...], None] = {}
+    wrong: NotOfTypeError | None = None
+    for parts in readings(text, len(types)):
         try:
-            parts = json.loads(text)
-        except ValueError:
-            parts = ()
-        if not isinstance(parts, list) or len(parts) != len(types):
-            raise NoAnswerError(
-                "FC681",
-                f"`{plain(text, 60)}` is not a key of `{inventory.name}`, which has {len(types)} parts: {named}",
-                help="""write it as a JSON list in one argument: '["eu-west-1", "vol-17"]'""",
-            )
-    try:
-        return tuple(_part(part, of) for part, of in zip(parts, types, strict=True))
-    except NotOfTypeError as error:
+            found[tuple(_part(part, of) for part, of in zip(parts, types, strict=True))] = None
+        except NotOfTypeError as error:
+            wrong = wrong or error
+    if len(found) > 0:
+        return tuple(found)
+    if wrong is None:
         raise NoAnswerError(
-            "FC681", f"`{plain(text, 60)}` is not a key of `{inventory.name}`: {error}", help=f"its key is {named}"
-        ) from error
+            "FC681",
+            f"`{plain(text, 60)}` is not a key of `{inventory.name}`, which has {len(types)} parts: {named}",
+            help="""write it as a JSON list in one argument: '["eu-west-1", "vol-17"]'""",
+        )
+    raise NoAnswerError(
+        "FC681", f"`{plain(text, 60)}` is not a key of `{inventory.name}`: {wrong}", help=f"its key is {named}"
+    ) from wrong
 
 
-def written_key(text: str, inventory: program.Inventory) -> tuple[Any, ...]:
-    """Return a key as plans write it, from its text. Raises `NoAnswerError` FC681."""
-    parts = zip(parse_key(text, inventory), inventory.key, strict=True)
+def written_key(text: str, inventory: program.Inventory, there: Collection[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Return a key as plans write it, of `there` if it can be one of these. Raises `NoAnswerError` FC681."""
+    keys = [as_written(key, inventory) for key in parse_keys(text, inventory)]
+    known = set(there)
+    found = meant(text, [key for key in keys if key in known] or shortened(text, there))
+    return keys[0] if found is None else found
+
+
+def as_written(key: tuple[Value, ...], inventory: program.Inventory) -> tuple[Any, ...]:
+    """Return a key as plans write it."""
+    parts = zip(key, inventory.key, strict=True)
     return tuple(to_json(part, inventory.fields[name].type) for part, name in parts)
 
 
@@ -58,20 +66,42 @@ def _part(part: Any, of: Type) -> Value:
                 return int(part)
             except ValueError as error:
                 raise NotOfTypeError(of, part) from error
-        case Scalar(kind=Kind.BOOL), "true" | "false":
-            return bool(part == "true")
+        case Scalar(kind=Kind.BOOL), "true" | "false" | "True" | "False":
+            return bool(part in ("true", "True"))
         case _:
             return from_json(part, of)
 
 
-def find_object(held: Held, inventory: program.Inventory, key: tuple[Value, ...]) -> Row:
-    """Return every declared field of the object with this key. Raises `NoAnswerError` FC680 if it is not there."""
+def find_object(
+    held: Held, inventory: program.Inventory, text: str, listed: Collection[tuple[Any, ...]]
+) -> tuple[tuple[Value, ...], Row]:
+    """Return the key that a text stands for, and every declared field of its object.
+
+    `listed`: the keys on screens, as plans write them, of which a text may be a shortened one. Raises `NoAnswerError`
+    FC680 if it is not there, FC681 if the text is no key or could be several objects.
+    """
+    keys = parse_keys(text, inventory)
     rows = rows_of(held, inventory, inventory.fields)
+    found = {as_written(key, inventory): (key, row) for key in keys if (row := _row(rows, inventory, key)) is not None}
+    chosen = meant(text, found)
+    if chosen is not None:
+        return found[chosen]
+    short = meant(text, shortened(text, listed))
+    if short is not None:
+        types = [inventory.fields[name].type for name in inventory.key]
+        key = tuple(from_json(part, of) for part, of in zip(short, types, strict=True))
+        row = _row(rows, inventory, key)
+        if row is not None:
+            return key, row
+    raise _not_there(held, inventory, keys[0])
+
+
+def _row(rows: SnapshotRows, inventory: program.Inventory, key: tuple[Value, ...]) -> Row | None:
     equal = tuple(zip(inventory.key, key, strict=True))
     for row in rows.related(equal).rows:
         if all(row[name].value == value for name, value in equal):
             return row
-    raise _not_there(held, inventory, key)
+    return None
 
 
 def _not_there(held: Held, inventory: program.Inventory, key: tuple[Value, ...]) -> NoAnswerError:

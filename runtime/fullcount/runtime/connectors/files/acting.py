@@ -20,6 +20,7 @@ from fullcount.runtime.connectors.files import disk
 from fullcount.runtime.connectors.files.config import Delete, FilesConfig, FilesResource
 from fullcount.runtime.connectors.files.folders import Entry as Seen
 from fullcount.runtime.connectors.files.folders import Troubles
+from fullcount.runtime.connectors.files.looking_in import CHANGED, GONE
 from fullcount.runtime.connectors.files.objects import FIELDS, Found, Mark
 from fullcount.runtime.connectors.files.patterns import Parts, parts_of
 from fullcount.runtime.connectors.files.quarantine import OBJECT, About, Entry, Purpose, Quarantine, remove
@@ -247,9 +248,9 @@ class Act:
                     entry.drop()
                 return ActResult(Outcome.DONE, None, "it is there")
             if entry is None or found is None:
-                raise GiveUpError(Outcome.REFUSED, "it does not lie in the quarantine folder any more")
+                raise GiveUpError(Outcome.REFUSED, GONE)
             if not is_meant(found.mark):
-                raise GiveUpError(Outcome.REFUSED, "what lies in the quarantine folder was changed there")
+                raise GiveUpError(Outcome.REFUSED, CHANGED)
             self._return_to(above, entry.fd, OBJECT)
             with suppress(OSError):  # it is back; an empty entry is in nobody's way
                 entry.drop()

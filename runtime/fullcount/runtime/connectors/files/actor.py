@@ -15,6 +15,7 @@ from fullcount.runtime.connectors.base import ActCall, ActResult, Outcome, Sourc
 from fullcount.runtime.connectors.files.acting import Act, GiveUpError, UnderWayError, archived, in_archive, whole
 from fullcount.runtime.connectors.files.config import Delete, FilesConfig
 from fullcount.runtime.connectors.files.folders import Entry
+from fullcount.runtime.connectors.files.looking_in import meant_by
 from fullcount.runtime.connectors.files.objects import Mark
 from fullcount.runtime.connectors.files.patterns import parts_of
 from fullcount.runtime.connectors.files.quarantine import entered
@@ -52,7 +53,7 @@ class FilesActor:
 
         def work() -> Mapping[str, str]:
             with looking(self._config) as root:
-                return identity(root)
+                return identity(root, self._config.resources)
 
         return await self._worker.run(work)
 
@@ -124,24 +125,10 @@ def _not_done(error: SourceError) -> ActResult:
 def _performed(act: Act) -> ActResult:
     if act.call.operation in _AWAY:
         return act.away()
-    is_meant = _meant(act.call)
+    is_meant = meant_by(act.call)
     if is_meant is None:
         return ActResult(Outcome.REFUSED, None, "nothing says which object it is that is to be brought back")
     return act.back(is_meant)
-
-
-def _meant(call: ActCall) -> Callable[[Mark], bool] | None:
-    """Return how the object that is to be brought back is known; None if nothing tells.
-
-    A backup comes with the digest of what was stored, so what it says is what this connector wrote.
-    """
-    if call.operation == "restore":
-        if call.backup is None or call.backup.content is None:
-            return None
-        wanted = Mark.read(call.backup.content.get("mark"))
-        return lambda found: found == wanted
-    version = call.arguments.get("version")
-    return (lambda found: found.is_of(version)) if isinstance(version, str) else None
 
 
 def _whole(config: FilesConfig, root: Root, call: ActCall) -> Mapping[str, Any] | None:
@@ -199,7 +186,7 @@ def _went(act: Act) -> bool | None:
 
 
 def _came_back(act: Act) -> bool | None:
-    is_meant = _meant(act.call)
+    is_meant = meant_by(act.call)
     if is_meant is None:
         return None
     now = act.stands_there()

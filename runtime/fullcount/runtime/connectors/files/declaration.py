@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from pydantic import BaseModel
 
@@ -81,6 +82,18 @@ class FilesConnector:
             return 0
         gone = kept & over()
         return (within(_PATIENCE, about, lambda: let_go(settings, gone)) or 0) if len(gone) > 0 else 0
+
+    def not_kept(self, source: str, config: BaseModel, backups: Sequence[Mapping[str, Any]]) -> Sequence[str | None]:
+        """See `KeepsObjects.not_kept`."""
+        from fullcount.runtime.connectors.files.looking_in import no_answer, wanted_by, why_not_kept
+        from fullcount.runtime.connectors.files.worker import within
+
+        settings = _settings(config)
+        wanted = [wanted_by(content) for content in backups]
+        found = within(_PATIENCE, str(settings.quarantine), lambda: why_not_kept(settings, wanted))
+        if found is None:
+            raise no_answer(settings)
+        return found
 
 
 def _operations(settings: FilesResource) -> dict[str, Operation]:

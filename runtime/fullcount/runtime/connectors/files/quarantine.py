@@ -177,21 +177,8 @@ class Quarantine:
     @contextmanager
     def kept_of(self, path: str, is_meant: Callable[[Mark], bool]) -> Iterator[Entry | None]:
         """Open the entry of an object of this path that is meant, if there is one. Raises `OSError`."""
-        place = _digest(self.root_path, path)
-        try:
-            above = os.open(place, LIST, dir_fd=self.kept)
-        except FileNotFoundError:
-            yield None
-            return
-        try:
-            for name in names_in(above):
-                with _opened(above, name) as entry:
-                    if entry is not None and is_meant(entry.about.mark) and _is_there(entry.fd, OBJECT):
-                        yield entry
-                        return
-            yield None
-        finally:
-            os.close(above)
+        with kept_entry(self.kept, self.root_path, path, is_meant) as entry:
+            yield entry
 
     def entries_kept(self) -> Iterator[Entry]:
         """Open one entry of this root after the other. Raises `OSError`."""
@@ -255,6 +242,44 @@ class Quarantine:
                     disk.remove_folder(self.pending, name)
             finally:
                 os.close(fd)
+
+
+@contextmanager
+def kept_entry(kept: int, root_path: str, path: str, is_meant: Callable[[Mark], bool]) -> Iterator[Entry | None]:
+    """Open the entry of an object of this path that is meant, if one is kept. Raises `OSError`."""
+    try:
+        above = os.open(_digest(root_path, path), LIST, dir_fd=kept)
+    except FileNotFoundError:
+        yield None
+        return
+    try:
+        for name in names_in(above):
+            with _opened(above, name) as entry:
+                if entry is not None and is_meant(entry.about.mark) and _is_there(entry.fd, OBJECT):
+                    yield entry
+                    return
+        yield None
+    finally:
+        os.close(above)
+
+
+@contextmanager
+def kept_folder(config: FilesConfig) -> Iterator[int | None]:
+    """Open the folder of what is kept, making nothing; None: nothing was ever kept. Raises `OSError`, `SourceError`."""
+    if config.quarantine is None:
+        raise _unusable(_NONE)
+    fd = _open(config.quarantine)
+    try:
+        if not _is_there(fd, _KEPT):
+            yield None
+            return
+        kept = open_folder(fd, _KEPT, LIST)
+        try:
+            yield kept
+        finally:
+            os.close(kept)
+    finally:
+        os.close(fd)
 
 
 def names_in(fd: int) -> list[str]:

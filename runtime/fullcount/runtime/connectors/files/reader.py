@@ -13,6 +13,7 @@ from fullcount.compiler.claims import Consistency
 from fullcount.compiler.values import Cell, FieldState, Value
 from fullcount.runtime.collect.coerce import coerce_cell
 from fullcount.runtime.connectors.base import (
+    ActCall,
     ClosureFound,
     Existence,
     Matches,
@@ -25,6 +26,7 @@ from fullcount.runtime.connectors.base import (
 )
 from fullcount.runtime.connectors.files.config import FilesConfig, Kind
 from fullcount.runtime.connectors.files.folders import Entry, Troubles
+from fullcount.runtime.connectors.files.looking_in import OF_THE_QUARANTINE, ClosedError, meant_by, why_not_kept
 from fullcount.runtime.connectors.files.objects import FIELDS, Found
 from fullcount.runtime.connectors.files.patterns import Parts, parts_of
 from fullcount.runtime.connectors.files.quarantine import look_at_place
@@ -63,7 +65,7 @@ class FilesReader:
 
         def work() -> Mapping[str, str]:
             with looking(self._config) as root:
-                return identity(root)
+                return identity(root, self._config.resources)
 
         return await self._worker.run(work)
 
@@ -87,6 +89,21 @@ class FilesReader:
         def work() -> Reading:
             with looking(self._config) as root:
                 return look_at(root, self._config, resource.name, key, fields)
+
+        return await self._worker.run(work)
+
+    async def why_not_kept(self, call: ActCall) -> str | None:
+        """See `LooksAtKept.why_not_kept`: of what lies in the quarantine folder."""
+        is_meant = meant_by(call) if call.operation in OF_THE_QUARANTINE else None
+        path = call.key[0] if len(call.key) == 1 else None
+        if is_meant is None or not isinstance(path, str):
+            return None  # another operation; or nothing says which object it is, which the act itself refuses
+
+        def work() -> str | None:
+            try:
+                return why_not_kept(self._config, [(path, is_meant)])[0]
+            except ClosedError:
+                return None
 
         return await self._worker.run(work)
 

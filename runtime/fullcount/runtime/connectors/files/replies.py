@@ -118,7 +118,8 @@ def _note_error(look: Look, root: Look, judged: Judged) -> None:
 
 def _note_place(look: Look, root: Look, judged: Judged) -> None:
     wants_mount = look.expected.get("mountpoint") is True or look.expected.get("is_mount") is True
-    if wants_mount and look.facts.get("is_mount") is False:
+    told = look.operation in {"stat", "lstat"} and look.error is None
+    if wants_mount and (told or "is_mount" in look.facts) and look.facts.get("is_mount") is not True:
         judged.because(Reason.SOURCE_UNAVAILABLE, detail=f"nothing is mounted at `{look.path}`")
     differs = [
         name for name in ("st_dev", "ino") if look.expected.get(name, look.facts.get(name)) != look.facts.get(name)

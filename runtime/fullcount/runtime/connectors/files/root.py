@@ -10,14 +10,14 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from socket import gethostname
 
 from fullcount.runtime.collect.ways import usual_way
-from fullcount.runtime.connectors.base import SourceError
+from fullcount.runtime.connectors.base import TARGET_OBJECTS, SourceError
 from fullcount.runtime.connectors.files.config import FilesConfig
 from fullcount.runtime.connectors.files.patterns import Parts, parts_of
 from fullcount.runtime.connectors.files.replies import Look, judge_walk
@@ -180,8 +180,11 @@ def refused(judged: Judged) -> SourceError:
     return SourceError(reason, continuation=usual_way(reason))
 
 
-def identity(root: Root) -> dict[str, str]:
-    """Return which folder of which file system this is, on which machine, and who looks at it."""
+def identity(root: Root, resources: Iterable[str]) -> dict[str, str]:
+    """Return which folder of which file system this is, on which machine, and who looks at it.
+
+    Whichever resource lists it, what is at a path below the root is one object.
+    """
     said = os.fstatvfs(root.fd)
     filesystem = f"{said.f_fsid:x}" if said.f_fsid != 0 else f"{os.major(root.device)}:{os.minor(root.device)}"
     return {
@@ -192,4 +195,5 @@ def identity(root: Root) -> dict[str, str]:
         "target_id_folder": str(root.inode),
         "user": local_user(),
         "uid": str(os.geteuid()),
+        **{f"{TARGET_OBJECTS}{name}": "path" for name in resources},
     }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import time
 from base64 import b64encode
@@ -11,16 +10,14 @@ from collections.abc import Mapping
 import httpx
 
 from fullcount.runtime.connectors.base import SourceError
-from fullcount.runtime.connectors.http.client import Authorization
+from fullcount.runtime.connectors.http.client import Ask, Authorization
 from fullcount.runtime.connectors.http.config import Auth, ClientCredentials
-from fullcount.runtime.connectors.http.content import ENCODINGS, BrokenContentError, TooMuchError, content_of
+from fullcount.runtime.connectors.http.content import BrokenContentError, TooMuchError
 from fullcount.runtime.evidence.codes import Reason
 from fullcount.runtime.evidence.envelope import Incompleteness
 
 _EARLY = 30.0
 """Seconds before its end at which a token is no longer used."""
-_LONGEST = 1024 * 1024
-"""Bytes of an answer with a token that are taken at most."""
 
 
 def authorization(auth: Auth | None) -> Authorization | None:
@@ -45,7 +42,7 @@ class _Fixed:
     def __init__(self, headers: Mapping[str, str]) -> None:
         self._headers = headers
 
-    async def headers(self, client: httpx.AsyncClient) -> Mapping[str, str]:
+    async def headers(self, ask: Ask) -> Mapping[str, str]:
         """See `Authorization.headers`."""
         return self._headers
 
@@ -63,10 +60,10 @@ class _Token:
         self._until = 0.0
         self._used = False
 
-    async def headers(self, client: httpx.AsyncClient) -> Mapping[str, str]:
+    async def headers(self, ask: Ask) -> Mapping[str, str]:
         """See `Authorization.headers`."""
         if self._token is None or time.monotonic() >= self._until:
-            await self._fetch(client)
+            await self._fetch(ask)
         else:
             self._used = True
         return {"authorization": f"Bearer {self._token}"}
@@ -76,36 +73,34 @@ class _Token:
         had_served, self._token, self._used = self._used, None, False
         return had_served
 
-    async def _fetch(self, client: httpx.AsyncClient) -> None:
+    async def _fetch(self, ask: Ask) -> None:
         settings = self._settings
         form = {"grant_type": "client_credentials", "client_id": settings.client_id, "client_secret": self._secret}
         form |= {name: value for name in ("scope", "audience") if (value := getattr(settings, name)) is not None}
         try:
-            async with client.stream(
-                "POST", settings.token_url, data=form, headers={"accept-encoding": ENCODINGS}, follow_redirects=False
-            ) as reply:
-                encoding = reply.headers.get("content-encoding", "")
-                content = await content_of(reply.aiter_raw(), encoding, _LONGEST)
+            reply = await ask(
+                httpx.Request("POST", settings.token_url, data=form, headers={"accept": "application/json"})
+            )
         except (BrokenContentError, TooMuchError):
             detail = "the answer to the request for a token can't be read"
             raise SourceError(Incompleteness(code=Reason.MALFORMED_RESPONSE, detail=detail)) from None
         except httpx.TransportError as error:
             detail = f"the token could not be fetched: {type(error).__name__}"
             raise SourceError(Incompleteness(code=Reason.SOURCE_UNAVAILABLE, detail=detail), retryable=True) from None
-        given = self._given(reply.status_code, content)
+        given = self._given(reply)
         self._token, self._used = given[0], False
         self._until = time.monotonic() + given[1] - _EARLY
 
     @staticmethod
-    def _given(status: int, content: bytes) -> tuple[str, float]:
-        if status >= httpx.codes.INTERNAL_SERVER_ERROR:
-            detail = f"the token could not be fetched: status {status}"
+    def _given(reply: httpx.Response) -> tuple[str, float]:
+        if reply.status_code >= httpx.codes.INTERNAL_SERVER_ERROR:
+            detail = f"the token could not be fetched: status {reply.status_code}"
             raise SourceError(Incompleteness(code=Reason.SOURCE_UNAVAILABLE, detail=detail), retryable=True)
-        if status != httpx.codes.OK:
-            detail = f"the token was refused: status {status}"
+        if reply.status_code != httpx.codes.OK:
+            detail = f"the token was refused: status {reply.status_code}"
             raise SourceError(Incompleteness(code=Reason.AUTH_FAILED, detail=detail))
         try:
-            body = json.loads(content)
+            body = reply.json()
             token, seconds = str(body["access_token"]), float(body.get("expires_in", 0) or 0)
             if not (token.isascii() and token.isprintable() and math.isfinite(seconds)):
                 raise ValueError

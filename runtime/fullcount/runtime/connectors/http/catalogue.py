@@ -161,6 +161,7 @@ def _joined(general: Raw, particular: Raw) -> Raw:
     for key in _JOINED:
         if key in general and key in particular:
             joined[key] = [*particular[key], *general[key]]
-    if "fields" in general and "fields" in particular:
-        joined["fields"] = {**general["fields"], **particular["fields"]}
+    for key in ("fields", "shape"):
+        if key in general and key in particular:
+            joined[key] = {**general[key], **particular[key]}
     return joined

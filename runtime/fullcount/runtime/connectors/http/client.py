@@ -1,19 +1,22 @@
-"""Sending requests: httpx behind the one method that a scan needs.
+"""Sending requests: a transport of httpx behind the one method that a scan needs.
 
-Guarantees: a redirect is never followed, and no request goes to another host than the configured one; what a network
-does is in the reply, never an exception; no message and no reply carries a header of the request, so that credentials
-stay where they are.
+Guarantees: a redirect is never followed, no cookie is kept, and no request goes to another host than the configured
+one; what a network does is in the reply, never an exception; no message and no reply carries a header of the request,
+so that credentials stay where they are. The client of httpx is left out: of all that it does for a request nothing is
+wanted here.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterable, AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Protocol
 
 import httpx
 
+from fullcount.runtime import __version__
 from fullcount.runtime.connectors.base import SourceError
 from fullcount.runtime.connectors.http.content import (
     ENCODINGS,
@@ -37,14 +40,28 @@ _WAITS = (
 )
 _LONGEST_BODY = 256 * 1024 * 1024
 """Bytes of one reply that are taken at most."""
+_LONGEST_TOKEN = 1024 * 1024
+"""Bytes of an answer with a token that are taken at most."""
 _LONGEST_WORD = 2000
 """Characters of an error in bare words that are looked at."""
+
+
+_TIMEOUT = 30.0
+"""Seconds that each step of a request may take, where nothing else is said."""
+_SENT_ALWAYS: Mapping[str, str] = {
+    "accept": "application/json",
+    "accept-encoding": ENCODINGS,
+    "user-agent": f"fullcount/{__version__}",
+}
+
+Ask = Callable[[httpx.Request], Awaitable[httpx.Response]]
+"""Sends a request and reads the whole reply. Raises `httpx.TransportError`, `BrokenContentError` and `TooMuchError`."""
 
 
 class Authorization(Protocol):
     """What makes a request one of a known caller."""
 
-    async def headers(self, client: httpx.AsyncClient) -> Mapping[str, str]:
+    async def headers(self, ask: Ask) -> Mapping[str, str]:
         """Return the headers to send. Raises `SourceError`."""
         ...
 
@@ -58,16 +75,18 @@ class HttpClient:
 
     def __init__(
         self,
-        client: httpx.AsyncClient,
+        transport: httpx.AsyncBaseTransport,
         base_url: str,
         headers: Mapping[str, str],
         authorization: Authorization | None = None,
         pace: Pace | None = None,
+        timeout: float = _TIMEOUT,
     ) -> None:
-        self._client, self._authorization, self._pace = client, authorization, pace
+        self._transport, self._authorization, self._pace = transport, authorization, pace
         self._base = httpx.URL(base_url)
         self._prefix = self._base.path.rstrip("/")
-        self._headers = {"accept": "application/json", **{name.lower(): value for name, value in headers.items()}}
+        self._headers = {**_SENT_ALWAYS, **{name.lower(): value for name, value in headers.items()}}
+        self._extensions = {"timeout": httpx.Timeout(timeout).as_dict()}
 
     @property
     def host(self) -> str:
@@ -95,19 +114,16 @@ class HttpClient:
             self._pace.answered()
 
     async def _asked(self, request: Request, xml_lists: Sequence[str]) -> Reply:
-        given = {} if self._authorization is None else await self._authorization.headers(self._client)
+        given = {} if self._authorization is None else await self._authorization.headers(self._whole)
         try:
             asked = self._made(request, given)
         except (httpx.InvalidURL, UnicodeError):  # longer than any address, or with what no request can have
             return Reply(failed=httpx.LocalProtocolError.__name__)
         answered = False
         try:
-            response = await self._client.send(asked, stream=True, follow_redirects=False)
-            try:
+            async with self._sent(asked) as response:
                 answered = True
                 reply = await self._taken(response, xml_lists)
-            finally:
-                await response.aclose()
         except httpx.RemoteProtocolError as error:
             # closed before a word of a reply: nobody answered; after that, what came is not whole
             return Reply(failed=type(error).__name__ if answered else httpx.ReadError.__name__)
@@ -117,9 +133,25 @@ class HttpClient:
             self._pace.note(reply.headers, reply.wait(_WAITS, datetime.now(UTC)))
         return reply
 
+    @asynccontextmanager
+    async def _sent(self, request: httpx.Request) -> AsyncIterator[httpx.Response]:
+        request.extensions = self._extensions
+        response = await self._transport.handle_async_request(request)
+        try:
+            yield response
+        finally:
+            await response.aclose()
+
+    async def _whole(self, request: httpx.Request) -> httpx.Response:
+        """See `Ask`."""
+        async with self._sent(request) as response:
+            encoding = response.headers.get("content-encoding", "")
+            content = await content_of(_parts(response), encoding, _LONGEST_TOKEN)
+            return httpx.Response(response.status_code, content=content)
+
     async def close(self) -> None:
         """Release the connections."""
-        await self._client.aclose()
+        await self._transport.aclose()
 
     def _made(self, request: Request, given: Mapping[str, str]) -> httpx.Request:
         headers = {**self._headers, **request.headers, **given}
@@ -127,9 +159,8 @@ class HttpClient:
         if request.body is not None:
             content = json.dumps(request.body, ensure_ascii=False, default=float).encode()
             headers.setdefault("content-type", "application/json")
-        headers["accept-encoding"] = ENCODINGS
         encoded = {name.encode(): value.encode() for name, value in headers.items()}
-        return self._client.build_request(request.method, self._url(request), headers=encoded, content=content)
+        return httpx.Request(request.method, self._url(request), headers=encoded, content=content)
 
     def _url(self, request: Request) -> httpx.URL:
         target = request.target
@@ -141,7 +172,7 @@ class HttpClient:
         headers = {name.lower(): value for name, value in response.headers.items()}
         encoding, kind = headers.get("content-encoding", ""), headers.get("content-type", "")
         try:
-            text = text_of(await content_of(response.aiter_raw(), encoding, _LONGEST_BODY), kind)
+            text = text_of(await content_of(_parts(response), encoding, _LONGEST_BODY), kind)
         except TooMuchError:
             detail = f"a reply of more than {_LONGEST_BODY:,} bytes was not taken: ask for smaller pages"
             raise SourceError(Incompleteness(code=Reason.CLIENT_LIMIT_REACHED, detail=detail)) from None
@@ -151,6 +182,14 @@ class HttpClient:
         if fault is Fault.FOREIGN and response.is_error and not text.lstrip().startswith("<"):
             body = text[:_LONGEST_WORD]  # some APIs say in bare words what is wrong
         return Reply(response.status_code, headers, body, fault, text=plain)
+
+
+def _parts(response: httpx.Response) -> AsyncIterable[bytes]:
+    """Return what came as it came: httpx would decompress without a limit."""
+    if not isinstance(response.stream, httpx.AsyncByteStream):
+        msg = "a transport gave a reply that can't be awaited"
+        raise TypeError(msg)
+    return response.stream
 
 
 def _encoded(target: str) -> bytes:

@@ -35,8 +35,6 @@ class Seen:
 
 
 NOTHING = Seen()
-_EXACT = 2.0**53
-"""Below it, a whole number is the same as a float."""
 
 
 def fits(when: When, exchange: Exchange, seen: Seen = NOTHING) -> bool:
@@ -151,10 +149,9 @@ def same(value: Any, wanted: Any) -> bool:
 def _plain(value: Any) -> Any:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (float, Decimal)):
-        number = number_of(value)  # what is beyond all numbers has no digits to compare
-        return str(int(number)) if number is not None and abs(number) < _EXACT and value == int(number) else str(value)
-    if isinstance(value, int):
+    if isinstance(value, (float, Decimal)) and math.isfinite(value) and value == int(value):
+        return str(int(value))
+    if isinstance(value, (int, float, Decimal)):
         return str(value)
     if isinstance(value, str) and value.lower() in {"true", "false"}:
         return value.lower()
@@ -165,16 +162,19 @@ def _is_empty(value: Any) -> bool:
     return value is None or value == "" or value == [] or value == {}
 
 
+_BEYOND = 10**18
+
+
 def number_of(value: Any) -> float | None:
-    """Return a number, also one that is written as text; None for what nobody can count to."""
+    """Return a number, also one that is written as text."""
     if isinstance(value, bool):
         return None
     if isinstance(value, (int, float, Decimal)):
         try:
             number = float(value)
-        except (OverflowError, ValueError):
+        except OverflowError:
             return None
-        return number if math.isfinite(number) else None
+        return number if abs(number) < _BEYOND else None  # what no source counts is no count: infinite, or no number
     if isinstance(value, str) and re.fullmatch(r"-?\d{1,18}(\.\d+)?", value.strip()) is not None:
         return float(value)
     return None

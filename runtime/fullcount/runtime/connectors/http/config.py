@@ -426,6 +426,9 @@ class HttpConfig(_Setting):
             msg = f"`headers.{min(reserved)}` would be a secret in this file"
             raise SettingError(msg, help="use `auth`")
         check_partitions(self, dialect)
+        from fullcount.runtime.connectors.http.targets import check_lists
+
+        check_lists(self)
         if self.tenant is not None and any(len(partitions_of(self, name)) > 0 for name in self.resources):
             msg = "a source that is split has no one `tenant`: each of its parts may be of another"
             raise SettingError(msg, help="remove `tenant`, or make each tenant a source of its own")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from base64 import b64decode
 from binascii import Error as NotBase64
@@ -17,7 +18,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from enum import StrEnum
 from typing import Any
-from urllib.parse import parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
 from fullcount.runtime.connectors.http.forms import Wait
 
@@ -60,6 +61,18 @@ class Request:
     def target(self) -> str:
         """Path and query, as they are sent."""
         return self.path if self.query == () else f"{self.path}?{urlencode(self.query, safe='$,:/')}"
+
+    @property
+    def place(self) -> tuple[Any, ...]:
+        """What is asked for, however it is written: two requests with one `place` have one answer."""
+        steps = tuple(unquote(step) for step in self.path.split("/"))
+        return (
+            self.method,
+            steps,
+            tuple(sorted(self.query)),
+            json.dumps(self.body, sort_keys=True, default=str),
+            self.operation,
+        )
 
     def asked(self, name: str) -> str | None:
         """Return a query parameter's last value."""

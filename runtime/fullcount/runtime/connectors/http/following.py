@@ -37,8 +37,19 @@ def next_page(
             promised = promised or cursor.offset is None
         request = _request(cursor, exchange, items)
         if request is not None and request.cursor is not None:
+            if not _can_be_sent(request.cursor):
+                return None, True
             return Following(request, request.cursor, cursor.keeps, cursor.shifts), True
     return None, promised
+
+
+def _can_be_sent(cursor: str) -> bool:
+    """Whether it is text: half a character, which JSON can have, can't be sent back."""
+    try:
+        cursor.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def cursor_of(operation: Operation, request: Request) -> str | None:

@@ -16,6 +16,8 @@ from fullcount.runtime.connectors.base import Outcome
 from fullcount.runtime.evidence.codes import ActReason, Reason, WarningCode, Way
 
 Scalar = bool | int | float | str
+Kind = Literal["flag", "number", "text", "key", "mapping", "list", "address"]
+"""What may stand at a place. `flag` and `number` also as text, `key`: text or number, `address` also in an object."""
 
 
 class Form(BaseModel):
@@ -308,6 +310,10 @@ class Operation(Form):
     key: list[str] = ["id"]
     """The places at which an item's name may stand, the best first."""
     accepts: list[int] = [200]
+    needs: list[str] = []
+    """With `kind = "list"`: places that have a value in every reply. Without one of them it is none of this API."""
+    shape: dict[str, Kind] = {}
+    """What stands at a place, if anything does. Something else there is neither a yes nor a no."""
     empty_on: list[End] = []
     """Replies that positively say: there is nothing."""
     cursor: list[Cursor] = []

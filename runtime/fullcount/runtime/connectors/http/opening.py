@@ -9,11 +9,11 @@ from typing import Self
 
 import httpx
 
-from fullcount.runtime.connectors.base import SourceError
+from fullcount.runtime.connectors.base import TARGET_OBJECTS, SourceError
 from fullcount.runtime.connectors.http import paths
 from fullcount.runtime.connectors.http.auth import authorization
 from fullcount.runtime.connectors.http.client import Authorization, HttpClient
-from fullcount.runtime.connectors.http.config import Auth, HttpConfig
+from fullcount.runtime.connectors.http.config import Auth, HttpConfig, HttpResource, places_of
 from fullcount.runtime.connectors.http.exchange import Request
 from fullcount.runtime.connectors.http.pace import Pace
 from fullcount.runtime.connectors.http.partitions import is_split, partitions_of
@@ -27,24 +27,23 @@ from fullcount.runtime.evidence.envelope import Incompleteness
 class Connection:
     """One pool of connections with one identity and one pace: what all parts of a source share."""
 
-    pool: httpx.AsyncClient
+    transport: httpx.AsyncBaseTransport
     authorization: Authorization | None
     pace: Pace
 
     @classmethod
     def open(cls, config: HttpConfig, auth: Auth | None) -> Self:
         """Make a pool; nothing is contacted yet. What the environment says of proxies and credentials is left alone."""
-        pool = _pool(config)
-        return cls(pool, authorization(auth), Pace(config.rate, config.reserve, spoken(config).remaining))
+        return cls(_transport(config), authorization(auth), Pace(config.rate, config.reserve, spoken(config).remaining))
 
     def client(self, config: HttpConfig) -> HttpClient:
         """Return what speaks to the address of a configuration: of the source, or of one part of it."""
         headers = {**spoken(config).headers, **{name.lower(): value for name, value in config.headers.items()}}
-        return HttpClient(self.pool, config.address, headers, self.authorization, self.pace)
+        return HttpClient(self.transport, config.address, headers, self.authorization, self.pace, config.timeout)
 
     async def close(self) -> None:
         """Release the connections."""
-        await self.pool.aclose()
+        await self.transport.aclose()
 
 
 def open_client(config: HttpConfig, auth: Auth | None) -> HttpClient:
@@ -52,7 +51,7 @@ def open_client(config: HttpConfig, auth: Auth | None) -> HttpClient:
     return Connection.open(config, auth).client(config)
 
 
-def _pool(config: HttpConfig) -> httpx.AsyncClient:
+def _transport(config: HttpConfig) -> httpx.AsyncBaseTransport:
     auth = [each.oauth2.token_url for each in (config.auth, config.act_auth) if each is not None and each.oauth2]
     addresses = [config.address, *auth, *([] if config.proxy is None else [config.proxy])]
     try:
@@ -63,7 +62,7 @@ def _pool(config: HttpConfig) -> httpx.AsyncClient:
     except (OSError, ssl.SSLError) as error:
         detail = f"the certificates in `{config.ca_file}` can't be read: {error}"
         raise SourceError(Incompleteness(code=Reason.SOURCE_UNAVAILABLE, detail=detail)) from None
-    return httpx.AsyncClient(transport=Wire(context, config.proxy), timeout=config.timeout, trust_env=False)
+    return Wire(context, config.proxy)
 
 
 def identity(config: HttpConfig, auth: Auth | None) -> Mapping[str, str]:
@@ -74,10 +73,25 @@ def identity(config: HttpConfig, auth: Auth | None) -> Mapping[str, str]:
         "dialect": fingerprint(spoken(config)),
         "user": _who(auth),
     }
+    facts |= {
+        f"{TARGET_OBJECTS}{name}": place
+        for name, settings in config.resources.items()
+        if (place := _objects_of(settings)) is not None
+    }
     if is_split(config):
         split_by = {name: partitions_of(config, name) for name in config.resources}
         facts["target_split_by"] = "; ".join(f"{name}: {', '.join(by)}" for name, by in split_by.items() if by)
     return facts
+
+
+def _objects_of(settings: HttpResource) -> str | None:
+    """Return the path of one object, in words of its key's order; None where that alone does not tell which it is."""
+    path = settings.read
+    if path is None or settings.operation is not None or not set(settings.key) <= set(places_of(path)):
+        return None
+    for nth, name in enumerate(settings.key):
+        path = path.replace(f"{{{name}}}", f"{{{nth}}}")
+    return path
 
 
 async def asked_identity(config: HttpConfig, auth: Auth | None, client: HttpClient) -> Mapping[str, str]:

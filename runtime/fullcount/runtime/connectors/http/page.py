@@ -27,6 +27,7 @@ from fullcount.runtime.connectors.http.said import (
     refusal,
     way_on,
 )
+from fullcount.runtime.connectors.http.shape import misshapen
 from fullcount.runtime.evidence.codes import Reason, WarningCode, Way
 from fullcount.runtime.evidence.envelope import Incompleteness
 
@@ -48,6 +49,9 @@ def read_page(operation: Operation, exchange: Exchange, collected: int = 0) -> S
     said = Said()
     if operation.graphql is not None:
         read_errors(operation, exchange, said)
+    wrong = misshapen(operation, exchange.reply)
+    if wrong is not None:
+        raise refusal([_found(Reason.MALFORMED_RESPONSE, f"{exchange.request.summary}: {wrong}")])
     said.items = _items(operation, exchange, said)
     count = len(said.items) if said.given is None else said.given
     below = _below_total(operation, exchange, count, collected)
@@ -210,10 +214,11 @@ def _list(operation: Operation, body: Any) -> list[Any] | None:
 
 
 def _is_odd(operation: Operation, body: dict[str, Any]) -> bool:
-    """Whether something stands where the list would be, and is none: a text, a number, or members without its steps."""
+    """Whether something stands where the list would be, and is none: a null, a text, or members without its steps."""
     steps = [operation.items] if isinstance(operation.items, str) else operation.items
-    holders = [body.get(place.split("/")[0]) for place in steps]
-    return any(value is not None and not isinstance(value, dict) and value != [] for value in holders)
+    holders = [body[name] for name in (place.split("/")[0] for place in steps) if name in body]
+    nothing: tuple[Any, ...] = (None, []) if operation.null == "empty" else ([],)
+    return any(value not in nothing and not isinstance(value, dict) for value in holders)
 
 
 def _place(operation: Operation, body: Any, found: list[Any]) -> str | None:

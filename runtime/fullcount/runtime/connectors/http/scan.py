@@ -234,7 +234,7 @@ class HttpScan:
             detail = f"the rows do not come in the order by `{self._order.field}` that was asked for"
             said.found.append(Found(Incompleteness(code=Reason.UNSTABLE_ORDER, detail=detail), way_on(Way.RESTART)))
         used = exchange.request.cursor or cursor_of(operation, exchange.request)
-        if said.following is not None and said.following.cursor == used:
+        if said.following is not None and (said.following.cursor == used or _is_same(said.following, exchange)):
             detail = "the page gave the very cursor with which it was asked for"
             found = Incompleteness(code=Reason.CURSOR_LOOP, detail=detail)
             said.found.append(Found(found, way_on(Way.RESTART)))
@@ -291,7 +291,7 @@ class HttpScan:
             if shared.names is not None:
                 names = paths.first(item, shared.names)
                 several = isinstance(names, list) and len(names) > 1
-            value = None if shared.same is None else paths.first(item, shared.same)
+            value = None if shared.same is None else paths.first(item, shared.same) or None  # "" names no object
             untold = untold or (value is None and shared.same is not None and DETAIL in item)
             if value is not None:
                 mark = hashlib.blake2b(str(value).encode(errors="surrogatepass"), digest_size=12).digest()
@@ -305,6 +305,11 @@ class HttpScan:
         if untold:
             detail = "a name does not tell for which object it stands: others may stand for the same one"
             said.warn(WarningCode.PARTIAL_FIELD_SET, detail)
+
+
+def _is_same(following: Following, exchange: Exchange) -> bool:
+    """Whether the way to the next page is the request that was just made, however the address is written."""
+    return exchange.request.place == following.request.place
 
 
 def _shifts(said: Said) -> bool:

@@ -34,6 +34,7 @@ from fullcount.runtime.connectors.http.opening import Connection, identity
 from fullcount.runtime.connectors.http.partitions import of_part, partitions_of
 from fullcount.runtime.connectors.http.reader import HttpReader
 from fullcount.runtime.connectors.http.speaking import spoken
+from fullcount.runtime.connectors.http.targets import Targets
 from fullcount.runtime.connectors.in_parts import (
     no_listing,
     not_covered,
@@ -54,6 +55,7 @@ class SplitReader:
     def __init__(self, config: HttpConfig, connection: Connection) -> None:
         self._config, self._connection = config, connection
         self._dialect = spoken(config)
+        self._targets = Targets()
 
     @classmethod
     def open(cls, config: HttpConfig) -> SplitReader:
@@ -75,6 +77,7 @@ class SplitReader:
             fields=(*question.fields, *told),
             partition={},
         )
+        self._targets.ask(of_part(self._config, self._dialect, name, part), name, part)
         async with self._of(name, part).scan(own) as scan:
             yield _Compared(scan, told, part_name(part)) if len(told) > 0 else scan
 

@@ -1,10 +1,11 @@
 """Requests over the network: aiohttp behind the transport interface of httpx.
 
 Guarantees: a request is sent once, on one connection, whatever its method is and however it fails; a connection whose
-reply was not read to its end, that broke, or on which something came that nobody asked for, is never used again; no
-more than `MOST` are open; connecting, and a reply with all of its body, end within the given time. No redirect is
-followed, no cookie is kept, no body is decompressed here. What goes wrong is told in httpx's own exceptions, and a
-request of which nothing can have been sent is told apart from one that may have arrived.
+reply was not read to its end, or that broke, or on which something came that nobody had asked for, is never used again:
+a reply that comes late must not pass for that to the next request. No more than `MOST` are open. Connecting, and
+a reply with all of its body, end within the given time. No redirect is followed, no cookie is kept, no body is
+decompressed here. What goes wrong is told in httpx's own exceptions, and a request of which nothing can have been sent
+is told apart from one that may have arrived.
 
 It stands in for httpx's own transport, which takes as long for a page of a thousand objects as decoding it does.
 """
@@ -16,17 +17,15 @@ import re
 import select
 import ssl
 from collections.abc import AsyncIterator
+from contextvars import ContextVar
 from io import BytesIO
-from typing import TYPE_CHECKING, Any, Final
-from weakref import WeakSet
+from typing import Any, Final
 
 import aiohttp
 import httpx
+from aiohttp.connector import Connection
+from aiohttp.tracing import Trace
 from yarl import URL
-
-if TYPE_CHECKING:
-    from aiohttp.connector import Connection
-    from aiohttp.tracing import Trace
 
 MOST: Final = 100
 """Connections that are open at once; who comes then waits for as long as a request may for the pool."""
@@ -120,6 +119,7 @@ class Wire(httpx.AsyncBaseTransport):
                 trust_env=False,
                 proxy=self._proxy,
                 middlewares=(_once,),
+                trace_configs=[_watch()],
                 read_bufsize=_BUFFER,
                 max_line_size=_HEAD,
                 max_field_size=_HEAD,
@@ -128,44 +128,49 @@ class Wire(httpx.AsyncBaseTransport):
         return self._opened
 
 
+_reused: ContextVar[bool] = ContextVar("_reused", default=False)
+"""Whether the connection that the task has got was used before."""
+
+
 class _Connections(aiohttp.TCPConnector):
-    """Connections of which none is used again on which something came meanwhile: the end, or what nobody asked for.
-
-    What came would be taken for the reply to the next request.
-    """
-
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
-        self._used: WeakSet[asyncio.BaseProtocol] = WeakSet()
+    """Gives out no connection on which something came while it was kept."""
 
     async def connect(
         self,
         req: aiohttp.ClientRequest,
         traces: list[Trace],
-        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - the name is aiohttp's
+        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109 - the name is that of the library
     ) -> Connection:
-        """Give a connection: one of before on which all is quiet, or a new one."""
+        """See `BaseConnector.connect`."""
         while True:
+            _reused.set(False)
             connection = await super().connect(req, traces, timeout)
             protocol = connection.protocol
-            if protocol is None or protocol not in self._used:
-                if protocol is not None:
-                    self._used.add(protocol)
-                return connection
-            if not protocol.should_close and _is_quiet(connection):
+            # what a new connection has to say is part of its beginning, such as the tickets of TLS
+            if not _reused.get() or not (
+                protocol is None or protocol.should_close or _is_readable(connection.transport)
+            ):
                 return connection
             connection.close()
 
 
-def _is_quiet(connection: Connection) -> bool:
-    """Whether nothing waits to be read: asked of the system, since what just came was not taken yet."""
-    transport = connection.transport
+def _is_readable(transport: asyncio.Transport | None) -> bool:
+    """Whether something came that the loop has not taken yet, or the other side has closed."""
     held = None if transport is None else transport.get_extra_info("socket")
     if held is None or held.fileno() < 0:
-        return False
-    poll = select.poll()
-    poll.register(held.fileno(), select.POLLIN)
-    return len(poll.poll(0)) == 0
+        return True
+    waiting = select.poll()
+    waiting.register(held.fileno(), select.POLLIN)
+    return len(waiting.poll(0)) > 0
+
+
+def _watch() -> aiohttp.TraceConfig:
+    async def note(*_: Any) -> None:
+        _reused.set(True)
+
+    watching = aiohttp.TraceConfig()
+    watching.on_connection_reuseconn.append(note)
+    return watching
 
 
 async def _once(request: aiohttp.ClientRequest, send: aiohttp.ClientHandlerType) -> aiohttp.ClientResponse:

@@ -105,6 +105,8 @@ def _code(value: Any) -> int | None:
     """Return an error's number; None if there is none to be told."""
     if isinstance(value, str) and value != "":
         return _NAMED.get(value.upper(), _UNNAMED)
+    if value is True or isinstance(value, (float, list)):
+        return _UNNAMED if value not in ([], 0.0) else None  # something is said to be wrong, and not what
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 

@@ -128,6 +128,8 @@ def _end(last: SearchReply, judged: Judged) -> None:
     """Note whether the last reply is an affirmative end."""
     if last.code != 0:
         return
+    if Reason.CURSOR_LOOP in judged.reasons:
+        return  # what the cookie leads to is known: nowhere
     if last.cookie:
         judged.because(Reason.MORE_PAGES_AVAILABLE, Way.NEXT_CURSOR, "the cookie is not empty")
     elif last.cookie is None and last.paged:

@@ -64,7 +64,7 @@ def judge_scan(answers: Sequence[Answer]) -> Judged:
             continue
         masters |= {str(name) for name in answer.reply.get("masters", ())}
         clustered = clustered or str(answer.reply.get("cluster_enabled")) in {"1", "True"}
-        if answer.reply.get("role") in {"slave", "replica"}:
+        if answer.reply.get("role") in ("slave", "replica"):
             judged.warn(WarningCode.STALE_READ)
         if answer.command == "SCAN":
             _note_page(answer, judged, course)

@@ -1,18 +1,20 @@
 """Who is connected, and to what: facts that tell one database from another, without secrets.
 
 `target_…` facts name the system: on PostgreSQL dialect, address, database, the cluster's own identifier, and the full
-name of each table that a search path chose; on SQLite the file's real path. A file's device and inode are told beside
-it but do not name the target, because an atomic replacement of the file changes them.
+name of each table that a search path chose; on SQLite the file's real path. Of each resource they say which table it
+is. A file's device and inode are told beside it but do not name the target, because an atomic replacement of the file
+changes them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, text
 
+from fullcount.runtime.connectors.base import TARGET_OBJECTS
 from fullcount.runtime.connectors.local_user import local_user
 from fullcount.runtime.connectors.sql.config import SqlConfig
 from fullcount.runtime.connectors.sql.database import Database
@@ -38,6 +40,7 @@ def identity(connection: Connection, database: Database, config: SqlConfig) -> M
             "target_path": str(path),
             "file": f"{status.st_dev}:{status.st_ino}",
             "user": local_user(),
+            **tables_of_sqlite(config),
         }
     driver: Any = connection.connection.driver_connection
     who = connection.execute(_WHO).one()
@@ -60,4 +63,21 @@ def identity(connection: Connection, database: Database, config: SqlConfig) -> M
         parts = [table.table] if table.db_schema is None else [table.db_schema, table.table]
         place = connection.execute(_PLACE, {"name": ".".join(map(quote, parts))}).scalar_one_or_none()
         facts[f"target_table_{name}"] = "none" if place is None else place
+        if place is not None:
+            facts[f"{TARGET_OBJECTS}{name}"] = objects_of(place, table.key)
     return facts
+
+
+def tables_of_sqlite(config: SqlConfig) -> dict[str, str]:
+    """Return which table of the file each resource is of; SQLite knows names in any capitals."""
+    return {
+        f"{TARGET_OBJECTS}{name}": objects_of(
+            f"{table.db_schema or 'main'}.{table.table}".lower(), [column.lower() for column in table.key]
+        )
+        for name, table in config.resources.items()
+    }
+
+
+def objects_of(place: str, key: Sequence[str]) -> str:
+    """Return what tells the objects of a table apart from those of any other: it, and the columns of the key."""
+    return f"{place} ({', '.join(key)})"

@@ -27,6 +27,7 @@ _ANY_OFFSET = re.compile(r"\boffset\s+\d", re.IGNORECASE)
 _ORDER = re.compile(r"\border\s+by\b", re.IGNORECASE)
 _COUNT = re.compile(r"^\s*select\s+count\(", re.IGNORECASE)
 _PROBE = re.compile(r"row_security_active|pg_is_in_recovery|pg_export_snapshot|has_\w+_privilege", re.IGNORECASE)
+_ASKED = re.compile(r"^\s*select\s+(row_security_active|pg_is_in_recovery|has_\w+_privilege)\b", re.IGNORECASE)
 _SELECT = re.compile(r"^\s*(with|select|table|fetch|execute)\b", re.IGNORECASE)
 _PINNED = frozenset({"repeatable read", "serializable"})
 _LOST = ("08", "57P")
@@ -61,7 +62,11 @@ def judge_read(statements: Sequence[Statement]) -> Judged:
                 return judged
             counted = (number, statement.transaction)
             _probed(statement, judged)  # a count may be asked for in one breath with what its rows are
-        elif _PROBE.search(statement.sql):
+        elif _COUNT.match(statement.sql) or _PROBE.search(statement.sql):
+            first = next(iter(statement.rows[0]), None) if statement.rows else None
+            if first is None or (_ASKED.search(statement.sql) and not isinstance(first, bool)):
+                judged.because(Reason.MALFORMED_RESPONSE, detail="what was asked before the list has no answer")
+                return judged
             _probed(statement, judged)
         elif _SELECT.match(statement.sql):
             if statement.rows is None:

@@ -19,6 +19,7 @@ from fullcount.compiler.catalog import Resource
 from fullcount.compiler.values import Value
 from fullcount.runtime.connectors.base import (
     TARGET_FACTS,
+    TARGET_OBJECTS,
     ActCall,
     ActResult,
     ClosureFound,
@@ -45,6 +46,7 @@ from fullcount.runtime.connectors.in_parts import (
 from fullcount.runtime.connectors.local_user import local_user
 from fullcount.runtime.connectors.sql.actor import SqlActor
 from fullcount.runtime.connectors.sql.config import SqlConfig
+from fullcount.runtime.connectors.sql.identity import objects_of, tables_of_sqlite
 from fullcount.runtime.connectors.sql.partitions import of_part
 from fullcount.runtime.connectors.sql.reader import SqlReader
 from fullcount.runtime.evidence.envelope import part_name
@@ -266,6 +268,7 @@ def _target(config: SqlConfig, address: DatabaseUrl) -> Mapping[str, str]:
             "target_path": url.database or "",
             "target_split_by": split_by,
             "user": local_user(),
+            **tables_of_sqlite(config),
         }
     return {
         "target_dialect": "postgresql",
@@ -274,6 +277,11 @@ def _target(config: SqlConfig, address: DatabaseUrl) -> Mapping[str, str]:
         "target_database": url.database or "",
         "target_split_by": split_by,
         "user": url.username or "",
+        **{
+            f"{TARGET_OBJECTS}{name}": objects_of(f"{table.db_schema}.{table.table}", table.key)
+            for name, table in config.resources.items()
+            if table.db_schema is not None  # else the search path of each part chooses
+        },
     }
 
 
