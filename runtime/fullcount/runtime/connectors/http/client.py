@@ -47,7 +47,7 @@ _LONGEST_WORD = 2000
 
 
 _TIMEOUT = 30.0
-"""Seconds that each step of a request may take, where nothing else is said."""
+"""Seconds for connecting, and for a reply with all of its body, where nothing else is said."""
 _SENT_ALWAYS: Mapping[str, str] = {
     "accept": "application/json",
     "accept-encoding": ENCODINGS,
